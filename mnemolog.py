@@ -165,12 +165,14 @@ class Memory:
 
     def note(self, content: str, note: str | None = None, **more: Any) -> str:
         """Takes a note that surfaces, escalates or fades; its id. `more`: session, ttl (urgent, normal, low or seconds)
-        or `due` (2d, 3h, 90m, or an ISO time later than now), priority, context, source, at."""
+        or `due` (2d, 3h, 90m, a timedelta, or a datetime or ISO time later than now), priority, context, source, at."""
         note = note or str(uuid.uuid4())
         if (due := more.pop("due", None)) is not None:
             if "ttl" in more:
                 raise RefusedError("due: there is a ttl, too; say one of them")
-            more = more | fields_of_due(due, more.get("at"))
+            more = more | fields_of_due(_span_or_moment(due), more.get("at"))
+        elif isinstance(more.get("ttl"), timedelta):
+            more["ttl"] = _span_or_moment(more["ttl"])
         self.tell({"type": "note-taken", "id": str(uuid.uuid4()), "note": note, "content": content} | more)
         return note
 
@@ -291,7 +293,7 @@ class Memory:
         Where it is shown in a `session` that is recorded, which keeps alive what is used; `record` says otherwise. What
         is asked `as_of` an earlier moment never is.
         `more`: k (how many), kinds (turn, segment, conclusion, note, task), at (ISO 8601), as_of, history, forgotten,
-        after.
+        turns (ids of the only ones that may answer), after.
         """
         found = self.ask("recall", space=self.space, query=query, session=session or None, **more)
         hits: list[dict[str, Any]] = found["hits"]
@@ -489,6 +491,18 @@ def fields_of_due(due: str | int, at: str | None = None) -> dict[str, Any]:
     return {"ttl": left, "at": _time_of(begins)}
 
 
+def _span_or_moment(due: Any) -> Any:
+    """Seconds of a span of Python. Raises RefusedError for a moment that names no time zone."""
+    if isinstance(due, timedelta):
+        return int(due.total_seconds())
+    if isinstance(due, datetime):
+        try:
+            return _plain(due)
+        except TypeError as error:
+            raise RefusedError(f"due: {error}") from None
+    return due
+
+
 def _utc(moment: datetime) -> datetime:
     """A moment in UTC, which is meant where it names no offset."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -504,10 +518,18 @@ class AsyncMemory:
     def __init__(self, space: str = "", *, threads: int = 16, **how: Any) -> None:
         """As `Memory`."""
         self.memory = Memory(space, **how)
-        self._threads = ThreadPoolExecutor(threads, "mnemolog")
+        self.threads = threads
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the threads, so that it can be copied and sent to another process."""
+        return self.__dict__ | {"_pool": None}
 
     async def _run(self, call: Callable[..., T], *given: Any, **more: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: call(*given, **more))
+        # Why by process: a fork has none of the threads, and what waited for them there would wait for ever.
+        if self._pool is None or self._pool[0] != os.getpid():
+            self._pool = os.getpid(), ThreadPoolExecutor(self.threads, "mnemolog")
+        return await asyncio.get_running_loop().run_in_executor(self._pool[1], lambda: call(*given, **more))
 
     async def record(self, session: str, role: str, content: str, **more: Any) -> str:
         """As `Memory.record`."""

@@ -45,10 +45,13 @@ settings.load_profile("any machine")
 KAFKA = Path(__file__).with_name("kafka")
 
 LONG = (
-    "test_laws.py", "test_one_file.py", "test_runtime.py", "test_http.py", "test_recall_index.py", "test_accidents.py",
-    "test_cli.py", "test_page.py", "test_replay.py", "test_home_folder.py", "test_docs.py",
-    "test_shards.py", "test_worker.py", "test_erase_kafka.py", "test_replay_kafka.py", "test_faults.py",
-    "test_kafka_log.py", "test_projector.py", "test_security.py", "test_promote_kafka.py",
+    "test_laws.py", "test_damage.py", "test_erase.py", "test_mcp.py", "test_recall_index.py", "test_accidents.py",
+    "test_keys.py", "test_hook.py", "test_runtime.py", "test_replay.py", "test_http.py", "test_encryption.py",
+    "test_diff.py", "test_one_file.py", "test_annotate.py", "test_cli.py", "test_page.py", "test_making_way.py",
+    "test_docs.py",
+    "test_erase_kafka.py", "test_shards.py", "test_worker.py", "test_promote_kafka.py", "test_faults.py",
+    "test_projector.py", "test_kafka_log.py", "test_rebalance.py", "test_replay_kafka.py", "test_documents.py",
+    "test_security.py", "test_annotate_kafka.py",
 )  # fmt: skip
 """The files that take longest, the longest first: those that compute, and those that wait for brokers."""
 
@@ -73,8 +76,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores, for often one of them waits: for a broker, or for a process to end."""
-    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or (os.cpu_count() or 1) + 1)
+    """Two processes more than there are cores, for often some of them wait: for a broker, or for a process to end."""
+    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or (os.cpu_count() or 1) + 2)
 
 
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:

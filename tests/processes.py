@@ -9,15 +9,18 @@ They are real processes: arguments, environment, folder, umask, streams, signals
 one with PYTHONWARNINGS=error a warning is an error. Tests of the start itself (what is imported, the installed program,
 options of the interpreter, terminals) start it as people do.
 
-Why safe: who is forked has imported modules and done nothing else; it has no threads, no open file and no connection.
+Why safe: who is forked has imported modules and folded some talk in memory, and done nothing else; it has no threads,
+no open file and no connection.
 """
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import json
 import os
+import pickle
 import select
 import signal
 import socket
@@ -25,28 +28,45 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from subprocess import PIPE, CompletedProcess
-from typing import Any
+from pkgutil import walk_packages
+from subprocess import PIPE as PIPE
+from subprocess import CompletedProcess
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
+import processors
+import projections
+import streams
+from processors import PROCESSORS
+from projections import store
+from projections.tables import tables
+from streams.core.driver import Driver, as_raw
+from streams.core.errors import UsageError
+from streams.core.processor import RAW
 from streams.gateways import cli
 from streams.gateways.commands import COMMANDS
+from streams.gateways.demo import samples
 
+T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
-PRELOADED = (
-    "processors", "rich.console", "streams.gateways.feed", "streams.gateways.hook",
-    "streams.runtime.home.office", "streams.runtime.home.server", "streams.runtime.kafka.projector",
-    "streams.runtime.kafka.worker", "streams.runtime.replay",
-)  # fmt: skip
+PRELOADED = (processors, projections, streams)
+"""The packages of which all modules are imported."""
+APART = ("streams.gateways.adapters.",)
+"""What begins the names of modules that no command needs, and that import much."""
 QUIET = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 """What keeps libraries from starting threads when they are imported."""
 MOST = 1 << 18
 """Bytes of what is said of a process."""
 STATUS = 4
 """Bytes of a number that is told of one."""
+FAR = 1 << 10
+"""A number that no open file of a process has that has just begun."""
 
 
 class Program(subprocess.Popen[Any]):
@@ -158,13 +178,48 @@ class Maker:
 MAKER = Maker()
 
 
-def serve(control: socket.socket) -> dict[str, Any]:
-    """Makes processes until nobody asks for more; returns in each of them, with what is told of it."""
-    for module in PRELOADED:
-        import_module(module)
+def preload() -> None:
+    """Imports what processes need, and folds some talk, so that the patterns are compiled by which it is read."""
+    for package in PRELOADED:
+        for found in walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.startswith(APART):
+                with suppress(ImportError, UsageError):  # an extra that is not installed: who needs it says so
+                    import_module(found.name)
     for place in COMMANDS.values():
         place.load()
-    gc.freeze()  # what is shared with those that are made is not written to by collections
+    driver = Driver(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
+    for offset, event in enumerate(samples()):
+        driver.fold(event.space, 0, offset, as_raw(event, event.at), [])
+    tables(PROCESSORS)
+    store._BLANK.update(elsewhere(blank))
+    gc.collect()
+
+
+def blank() -> dict[str, bytes]:
+    """What is kept of the first memory that a process makes. It has the engine start threads."""
+    with TemporaryDirectory() as folder:
+        store.Store.create(Path(folder) / "blank.duckdb", PROCESSORS, {"lineages": {RAW: ""}}).close()
+    return store._BLANK
+
+
+def elsewhere(work: Callable[[], T]) -> T:
+    """What some work gives, done in a process of its own."""
+    reading, writing = os.pipe()
+    if not os.fork():
+        with open(writing, "wb") as pipe:
+            pickle.dump(work(), pipe)
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        found: T = pickle.load(pipe)
+    os.wait()
+    return found
+
+
+def serve(control: socket.socket) -> Callable[[], object]:
+    """Makes processes until nobody asks for more; returns in each of them, with what it is to do."""
+    preload()
+    gc.freeze()  # what is shared is not written to, neither by collections nor when those that are made end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         told, files, *_ = socket.recv_fds(control, MOST, 4)
@@ -177,8 +232,8 @@ def serve(control: socket.socket) -> dict[str, Any]:
             os.close(file)
 
 
-def begin(told: dict[str, Any], status: int, *streams: int) -> dict[str, Any]:
-    """Makes a process, waits for its end and tells it; returns in that process, with what is told of it."""
+def begin(told: dict[str, Any], status: int, *streams: int) -> Callable[[], object]:
+    """Makes a process, waits for its end and tells it; returns in that process, with what it is to do."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if pid := os.fork():
         for stream in streams:
@@ -191,7 +246,6 @@ def begin(told: dict[str, Any], status: int, *streams: int) -> dict[str, Any]:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     os.closerange(len(streams), 1 << 16)
-    gc.unfreeze()
     os.environ.clear()
     os.environ.update(told["env"])
     os.chdir(told["cwd"])
@@ -202,10 +256,88 @@ def begin(told: dict[str, Any], status: int, *streams: int) -> dict[str, Any]:
     if told["env"].get("PYTHONWARNINGS") == "error":
         warnings.simplefilter("error")
     sys.modules["__main__"] = cli  # what processes that it starts in turn import
-    sys.argv = ["-c" if told["code"] else "mnemolog", *told["words"]]
-    return told
+    code, words = told["code"], told["words"]
+    sys.argv = ["-c" if code else "mnemolog", *words]
+    if code:
+        return lambda: exec(code, {"__name__": "__main__"})
+    if words[:1] == ["serve"] and any(word.startswith("--http") for word in words):
+        return beside_of(words)
+    return lambda: cli.main(words)
+
+
+def beside_of(words: list[str]) -> Callable[[], object]:
+    """Makes a process that waits to be the one that answers HTTP, for this one, a server, to start when it wants to;
+    returns in both, with what each is to do.
+
+    Why before it is wanted: a server that has threads cannot fork.
+    """
+    from streams.gateways.http import __main__, beside
+
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if pid := os.fork():
+        theirs.close()
+        control = ours.detach()  # open to the end, which the other waits for
+
+        class Answering(subprocess.Popen[bytes]):
+            """That process, told what to serve."""
+
+            def _execute_child(self, args: Any, *given: Any) -> None:
+                files = {0: given[9]} | {file: file for file in given[3]}
+                told = {"words": args[3:], "env": dict(os.environ), "umask": current_umask(), "files": [*files]}
+                with socket.socket(fileno=control) as begun:
+                    socket.send_fds(begun, [json.dumps(told).encode()], [*files.values()])
+                self._close_pipe_fds(*given[9:15])  # type: ignore[attr-defined]
+                self.pid = pid
+                self._child_created = True
+
+        beside.subprocess = SimpleNamespace(  # type: ignore[attr-defined, assignment]
+            Popen=Answering, PIPE=PIPE, TimeoutExpired=subprocess.TimeoutExpired
+        )
+        return lambda: cli.main(words)
+    ours.close()
+    with theirs:
+        said, files, *_ = socket.recv_fds(theirs, MOST, 4)
+    if not said:
+        os._exit(0)
+    told = json.loads(said)
+    moved = [fcntl.fcntl(file, fcntl.F_DUPFD, FAR) for file in files]
+    os.closerange(3, FAR)
+    for file, number in zip(moved, told["files"], strict=True):
+        os.dup2(file, number)
+        os.close(file)
+    os.environ.clear()
+    os.environ.update(told["env"])
+    os.umask(told["umask"])
+    sys.argv = ["http", *told["words"]]
+    return __main__.main
+
+
+def current_umask() -> int:
+    """Of this process. Why not by setting another: threads would make files by that."""
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Umask:")]
+    return int(line.split()[1], 8)
+
+
+def go(work: Callable[[], object]) -> None:
+    """Does what a process is to do, and ends it: as Python does it, but modules are not taken apart.
+
+    Why: that would write to all that is shared with the process it was forked from, which takes longer than most of
+    what processes do. Files that are left open are told all the same.
+    """
+    try:
+        work()
+        code = 0
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        code = ended.code or 0
+    threading._shutdown()  # type: ignore[attr-defined]
+    gc.collect()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code & 0xFF)
 
 
 if __name__ == "__main__":
-    told = serve(socket.socket(fileno=int(sys.argv[1])))
-    exec(told["code"], {"__name__": "__main__"}) if told["code"] else cli.main(told["words"])
+    go(serve(socket.socket(fileno=int(sys.argv[1]))))

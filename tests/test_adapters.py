@@ -143,6 +143,37 @@ def test_items_with_ids_that_are_added_again_add_nothing_unless_they_were_popped
         asyncio.run(talk())
 
 
+def test_a_call_that_a_model_names_as_an_earlier_one_is_another_call_once_a_user_spoke_again(home: Home) -> None:
+    called = [
+        {
+            "type": "function_call",
+            "id": "__fake_id__",
+            "call_id": "functions.time:0",
+            "name": "time",
+            "arguments": "{}",
+        },
+        {"type": "function_call_output", "call_id": "functions.time:0", "output": "late"},
+    ]
+
+    async def talk() -> None:
+        session = session_of(home)
+        asked: list[Any] = [{"role": "user", "content": "What time is it?"}]
+        for _ in range(2):
+            await session.add_items(asked)
+            await session.add_items(called)
+            await session.add_items(called[1:])
+        await session.add_items(asked + called)
+        assert await session.get_items() == (asked + called) * 3
+        await session.add_items(["text"])
+        assert await session.pop_item() == "text"
+        numbered = session_of(home, name=7)  # type: ignore[arg-type]
+        await numbered.add_items(asked)
+        assert await numbered.get_items() == asked
+
+    with serving(home):
+        asyncio.run(talk())
+
+
 def test_sessions_that_are_used_at_once_lose_nothing_and_pop_each_item_once(home: Home) -> None:
     items = [{"role": "user", "content": f"{n}-{m}"} for n in range(4) for m in range(3)]
 
@@ -240,6 +271,17 @@ def test_items_of_a_store_come_back_byte_for_byte_whatever_they_are_called(home:
             assert same(found.value, value)
             assert (found.namespace, found.key) == (namespace, name)
         assert store.get(("users",), "nothing") is None
+
+
+def test_an_item_that_is_no_dict_is_refused_before_anything_is_written(home: Home) -> None:
+    with serving(home):
+        store = store_of(home)
+        from langgraph.store.base import PutOp
+
+        for value in ("text", [1], 5):
+            with pytest.raises(TypeError, match="the value of 'b' must be a dict"):
+                store.batch([PutOp(("n",), "a", {"x": 1}), PutOp(("n",), "b", value)])  # type: ignore[arg-type]
+        assert store.search(("n",), filter={"x": 1}) == []
 
 
 def test_an_item_put_again_is_one_item_and_history_keeps_what_it_was(home: Home) -> None:
@@ -717,6 +759,17 @@ def test_memories_are_added_searched_changed_and_deleted_as_with_mem0(home: Home
             assert (memory.get(one["id"])["memory"], memory.get(one["id"])["metadata"]) == (words, {words: words})
 
 
+def test_what_one_user_is_told_does_not_hang_on_what_others_said(home: Home) -> None:
+    with serving(home):
+        memory = mem0_of(home)
+        for user, colour in (("u1", "blue"), ("u2", "green"), ("u3", "red")):
+            memory.add(f"My favourite colour is {colour}.", user_id=user)
+        memory.add("Of the boat we spoke for hours, and by and by of every favourite that we ever had.", user_id="u4")
+        for user, told in (("u1", "blue"), ("u2", "green"), ("u3", "red"), ("u4", "boat")):
+            (found,) = memory.search("What is my favourite colour?", filters={"user_id": user})["results"]
+            assert told in found["memory"], user
+
+
 def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
     with serving(home):
         memory = mem0_of(home)
@@ -752,9 +805,41 @@ def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
             lambda: memory.add("x", user_id="u1", expiration_date="soon"),
             lambda: memory.delete_all(),
             lambda: memory.update("none"),
+            lambda: memory.update("none", {"text": "x"}),  # type: ignore[arg-type]
+            lambda: memory.add(["x"], user_id="u1"),
+            lambda: memory.add({"content": "x"}, user_id="u1"),
+            lambda: memory.add("x", user_id="u1", memory_type="fact"),
+            lambda: through(OR=[]),
+            lambda: through(NOT=[]),
         ):
             with pytest.raises(ValueError):  # noqa: PT011 - which of them is told by mem0's words, and ours
                 wrong()
+
+
+def test_metadata_of_any_kind_harms_no_memory_and_may_say_when_one_from_elsewhere_was_made(home: Home) -> None:
+    with serving(home):
+        memory = mem0_of(home)
+        metadata = {"data": {"a": 1}, "id": 5, "hash": 0, "expiration_date": 20300101, "place": "harbour"}
+        when = "2020-01-02T03:04:05+00:00"
+        (one,) = memory.add("The key is here.", user_id="u1", metadata=metadata | {"created_at": when})["results"]
+        memory.update(one["id"], metadata=metadata | {"created_at": "1999-01-01"})
+        (found,) = memory.search("key", filters={"user_id": "u1"}, threshold=None)["results"]
+        assert (found["id"], found["memory"], found["metadata"]) == (
+            one["id"],
+            "The key is here.",
+            {"place": "harbour"},
+        )
+        assert (found["created_at"], found["expiration_date"]) == (when, 20300101)
+        memory.add("The ferry is late.", user_id="u1")
+        for bound, told in (({"lt": "2021"}, "The key is here."), ({"gte": "2021"}, "The ferry is late.")):
+            (found,) = memory.get_all(filters={"user_id": "u1", "created_at": bound})["results"]
+            assert found["memory"] == told
+
+    async def closed() -> None:
+        async with mem0.AsyncMemory(space="ann", home=home.path) as awaited:
+            awaited.close()
+
+    asyncio.run(closed())
 
 
 def test_whose_memories_are_meant_may_be_said_as_in_older_versions_of_mem0(home: Home) -> None:
@@ -791,6 +876,44 @@ def test_a_configuration_that_is_not_used_is_told_of_in_one_warning(home: Home) 
         warnings.simplefilter("error")
         mem0.Memory.from_config({})
         mem0.Memory(space="ann", home=home.path)
+
+
+def test_many_are_deleted_in_a_few_requests_and_one_that_was_changed_meanwhile_too_unless_it_is_to_stay(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[bytes]()
+    exchanged = Memory._exchanged
+
+    def counted(self: Memory, line: bytes, records: bool) -> Any:
+        asked.append(line)
+        return exchanged(self, line, records)
+
+    monkeypatch.setattr(Memory, "_exchanged", counted)
+    with serving(home):
+        memory = mem0_of(home)
+        names = [
+            memory.add(f"This is fact {n}.", user_id="u1", run_id=f"r{n % 2}")["results"][0]["id"] for n in range(9)
+        ]
+        memory.add("I stay.", user_id="u2")
+        memory.update(names[0], "This is fact 0, changed.")
+        found = memory.documents.all()
+        memory.update(names[1], "This is fact 1, changed.")
+        memory.delete(names[2])
+        memory.documents.remove(found[:6], unless_changed=True)
+        assert {one["memory"] for one in memory.get_all(filters={"user_id": "u1"})["results"]} >= {
+            "This is fact 1, changed."
+        }
+        memory.documents.remove(found)
+        assert memory.documents.all() == []
+        assert live(home, retracted=False) == []
+        assert [one["event"] for one in memory.history(names[0])] == ["ADD", "UPDATE", "DELETE"]
+
+        memory.add([{"role": "user", "content": f"This is fact {n}."} for n in range(30)], user_id="u1")
+        asked.clear()
+        memory.delete_all(user_id="u1")
+        assert len(asked) < 10
+        assert memory.documents.all() == []
+        assert live(home, retracted=False) == []
 
 
 def test_memories_that_are_added_at_once_are_all_there(home: Home) -> None:

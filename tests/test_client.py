@@ -6,6 +6,7 @@ import ast
 import asyncio
 import inspect
 import socket
+import subprocess
 import sys
 import uuid
 from contextlib import suppress
@@ -13,6 +14,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from unittest.mock import create_autospec
 
 import pytest
@@ -52,6 +54,8 @@ def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
         memory = Memory(home=home.path)
         with pytest.raises(RefusedError, match="role"):
             memory.record("chat", "captain", "hello")
+        with pytest.raises(RefusedError, match="must be one of planning, executing"):
+            memory.update_task("t", status="done")
         with pytest.raises(RefusedError, match="no question"):
             memory.ask("nonsense")
 
@@ -176,7 +180,12 @@ def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_th
         memory.note("Call Ben", due="2199-01-20")
         assert memory.context("s", at="2199-01-19T00:00:00Z")["at"] == "2199-01-19T00:00:00Z"
         assert memory.context("s", at="now")["at"] > "2026-01-05"
-        for due in ("tomorrow", "2020-01-01", "0"):
+        spans: list[dict[str, Any]] = [{"due": timedelta(hours=2)}, {"ttl": timedelta(hours=2)}]
+        for span in spans:
+            note = memory.note("Call Eva", **span, at="2026-01-05T09:00:00Z")
+            (row,) = memory.ask("view", name="notes", note=note)
+            assert row["deadline"] == "2026-01-05T11:00:00Z"
+        for due in ("tomorrow", "2020-01-01", "0", timedelta(-1), datetime(2199, 1, 20)):
             with pytest.raises(RefusedError, match="due: "):
                 memory.note("Call Marta", due=due)
         with pytest.raises(RefusedError, match="ttl, too"):
@@ -298,6 +307,27 @@ def test_what_is_awaited_is_called_with_all_that_it_was_given(name: str) -> None
     asyncio.run(getattr(memory, name)(*given, **named))
     got = call.call_args
     assert taken.bind(*got.args, **got.kwargs) == taken.bind(memory.memory, *given, **named)
+
+
+FORKED = """
+import asyncio, os, pickle, sys
+from mnemolog import AsyncMemory
+
+memory = AsyncMemory(home=sys.argv[1], start=False)
+asyncio.run(memory.record("s", "user", "before", id="1"))
+copy = pickle.loads(pickle.dumps(memory))
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+asyncio.run(asyncio.wait_for(memory.record("s", "user", "in the child", id="2"), 30))
+asyncio.run(asyncio.wait_for(copy.record("s", "user", "of the copy", id="3"), 30))
+os._exit(0)
+"""
+
+
+def test_what_is_awaited_can_be_copied_and_goes_on_in_a_process_that_was_forked(home: Home) -> None:
+    with serving(home):
+        subprocess.run([sys.executable, "-c", FORKED, str(home.path)], check=True, timeout=60)
+        assert [turn["turn_id"] for turn in Memory(home=home.path).ask("view", name="turns")] == ["1", "2", "3"]
 
 
 def test_it_needs_the_standard_library_alone() -> None:

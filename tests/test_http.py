@@ -11,7 +11,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
@@ -25,6 +26,7 @@ from starlette.testclient import TestClient
 import mnemolog
 from mnemolog import AsyncMemory, DeniedError, Memory, NotServedError, RefusedError
 from streams.core.errors import LogError, UsageError
+from streams.core.events import TurnRecorded
 from streams.gateways.http import app as http_app
 from streams.gateways.http import holder, limits
 from streams.gateways.http.keys import Keys
@@ -33,6 +35,7 @@ from streams.runtime.home import Home, appending
 from streams.runtime.requests import MAX_REQUEST, QUESTIONS
 from tests.processes import run
 from tests.serving import PATIENCE, served, serving
+from tests.test_proxy import running
 
 CASES = int(os.environ.get("MNEMOLOG_FUZZ", "200"))
 """Requests of the fuzz test."""
@@ -424,6 +427,34 @@ def test_what_recall_put_into_a_context_is_recorded_as_shown_unless_it_is_only_l
     assert len(recorded(home)) == 1
     client.get("/v1/context", params=asked)
     client.get("/v1/recall", params={"query": "boat house", "session": "two"})
+    assert [event["turns"] for event in recorded(home)[1:]] == [["t"], ["t"]]
+
+
+def test_who_asks_is_answered_before_it_is_recorded_what_was_shown(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    durable, feed = threading.Event(), Recording.feed
+
+    async def slow(self: Recording, events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A disk that is busy."""
+        while not durable.is_set():
+            await asyncio.sleep(0.01)
+        return await feed(self, events)
+
+    home.log.append([TurnRecorded("default", "t", 1, "one", "ann", "user", "Ben keeps the key of the boat house.")])
+    monkeypatch.setattr(Recording, "feed", slow)
+    asked = {"session": "two", "question": "Who keeps the key of the boat house?"}
+    with (
+        serving(home),
+        running(http_app.made(home.path)) as url,
+        httpx.Client(base_url=url, timeout=PATIENCE) as client,
+    ):
+        assert "Ben keeps" in client.get("/v1/context", params=asked | {"format": "text"}).text
+        assert client.get("/v1/recall", params={"query": "boat house", "session": "two"}).json()["hits"]
+        assert len(recorded(home)) == 1
+        durable.set()
+        deadline = time.monotonic() + PATIENCE
+        while len(recorded(home)) < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
     assert [event["turns"] for event in recorded(home)[1:]] == [["t"], ["t"]]
 
 

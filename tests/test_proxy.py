@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -312,6 +312,33 @@ def test_a_long_talk_leaves_what_was_said_and_nothing_that_was_put_into_it(
             talk.append({"role": "assistant", "content": "Miller has it."})
             turns(home, len(talk))
     assert turns(home, 50) == [(message["role"], message["content"]) for message in talk]
+
+
+def test_a_call_waits_for_nothing_that_is_written_and_what_was_shown_is_recorded_before_what_was_said(
+    home: Home, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "PATIENCE", PATIENCE)  # a busy machine is no memory that fails
+    durable = threading.Event()
+
+    class Slow(Door):
+        """A door to a memory whose disk is busy."""
+
+        async def feed(self, events: Sequence[Any], key: str = "") -> list[dict[str, Any]]:
+            while not durable.is_set():
+                await asyncio.sleep(0.01)
+            return await super().feed(events, key)
+
+    provider = Starlette(routes=[Route("/{path:path}", upstream.__call__, methods=["POST"])])
+    with serving(home), running(provider) as url, running(made(url, Slow(Holder(home.path), Caller()))) as proxy:
+        home.request({"feed": [{"id": "known", "session": "before", "role": "user", "content": KEY}]})
+        asked_by_chat(proxy, stream=False)
+        assert KEY in upstream.asked[-1][2].decode()
+        assert home.log.end(0) == 1, "nothing could be recorded yet"
+        durable.set()
+        turns(home, 2)
+    events = [orjson.loads(record.value) for record in home.log.read(0, 1)]
+    told = [(event["type"], event.get("role")) for event in events]
+    assert told == [("memory-recalled.v1", None), ("turn-recorded.v1", "user"), ("turn-recorded.v1", "assistant")]
 
 
 def test_a_reply_that_was_broken_off_is_no_turn_and_what_was_asked_is(

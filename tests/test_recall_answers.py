@@ -172,6 +172,16 @@ def test_what_is_believed_now_comes_in_place_of_what_was_and_history_shows_the_c
     assert [(row["relation"], row["turn_id"]) for row in newest] == [("replaced by", "t2")]
 
 
+def test_where_only_some_turns_may_answer_no_other_does_nor_takes_the_place_of_one(space: Remembering) -> None:
+    colours = [
+        space.say(f"My favourite colour is {colour}.", day) for day, colour in enumerate(("blue", "green", "red"))
+    ]
+    assert space.found("favourite colour") == [colours[2]]
+    assert space.found("favourite colour", turns=colours[:1]) == colours[:1]
+    assert space.found("favourite colour", turns=colours[:2]) == [colours[1]]
+    assert space.found("favourite colour", turns=[]) == space.found("favourite colour", turns=["none"]) == []
+
+
 def test_a_judgment_puts_one_statement_in_the_place_of_another_and_takes_it_back(space: Remembering) -> None:
     older = space.say("Marta keeps the spare key of the boat house.", 0)
     newer = space.say("The spare key of the boat house hangs in the office.", 3)

@@ -12,6 +12,7 @@ to nothing more than those of the rest: of single statements .9 are right down t
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -202,18 +203,46 @@ def _kind(compared: dict[str, str]) -> str:
 def _ratio(new: Sequence[Figure], old: Sequence[Figure], name: str) -> list[str]:
     """How near the nearest two amounts that differ are, of those that count the same where there are any."""
     best = (-1, 0)
-    for one in new:
-        for other in old:
-            low, high = one.value, other.value
-            if one.sort not in _AMOUNTS or other.sort not in _AMOUNTS or low == high:
-                continue
-            if not isinstance(low, int) or not isinstance(high, int) or low <= 0 or high <= 0:
-                continue
-            if one.sort != other.sort and "share" in (one.sort, other.sort):
-                continue
-            unit = 2 if one.of and one.of == other.of else 0 if one.of and other.of else 1
-            best = max(best, (unit, -(100 * max(low, high) // min(low, high))))
+    for ours, theirs in zip(_amounts(new), _amounts(old), strict=True):
+        if not ours or not theirs:
+            continue
+        all_ours, all_theirs = set().union(*ours.values()), set().union(*theirs.values())
+        alike = [
+            [(ours[of], theirs[of]) for of in ours.keys() & theirs.keys() if of],
+            [(ours.get("", set()), all_theirs), (all_ours, theirs.get("", set()))],
+            [(all_ours, all_theirs)],
+        ]
+        for unit, pairs in zip((2, 1, 0), alike, strict=True):
+            if near := min([found for pair in pairs if (found := _nearest(*pair))], default=0):
+                best = max(best, (unit, -near))
+                break
     if best[0] < 0:
         return []
-    near = next((name for most, name in _NEAR if -best[1] < most), "4")
-    return [f"{name}:{near} {best[0]}"]
+    times = next((times for most, times in _NEAR if -best[1] < most), "4")
+    return [f"{name}:{times} {best[0]}"]
+
+
+def _amounts(figures: Sequence[Figure]) -> tuple[dict[int | str, set[int]], dict[int | str, set[int]]]:
+    """The values of amounts by what they count: of shares, and of others."""
+    shares: dict[int | str, set[int]] = {}
+    others: dict[int | str, set[int]] = {}
+    for sort, value, of in figures:
+        if sort in _AMOUNTS and isinstance(value, int) and value > 0:
+            (shares if sort == "share" else others).setdefault(of, set()).add(value)
+    return shares, others
+
+
+def _nearest(new: set[int], old: set[int]) -> int:
+    """How many times the lesser of the nearest two that differ the greater is, in hundredths; 0 where none differ.
+
+    Why sorted: a page of figures was compared with another by as many pairs as both have, for a tenth of a second.
+    """
+    olds = sorted(old)
+    found = []
+    for value in new:
+        below, above = bisect_left(olds, value), bisect_right(olds, value)
+        if below:
+            found.append(100 * value // olds[below - 1])
+        if above < len(olds):
+            found.append(100 * olds[above] // value)
+    return min(found, default=0)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from projections.aside import Warn, unheard
 from projections.context.turns import Turn, Turns, has_digits
 from projections.recall.analysis import VERSION, analyse, ask
@@ -25,6 +27,7 @@ from projections.recall.question import Question
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
+from projections.recall.space import Ints
 from projections.recall.standing import Replaced, Standing, left_of, marked, own_words
 from projections.store import Connection, column_names
 from projections.stored import newest
@@ -106,14 +109,15 @@ class Recall:
         space = standing.space
         moment = self.moment(space, asked.space, standing.until, asked.moment, asked.session)
         query = ask(asked.query)
+        among = None if asked.turns is None else _documents(space, asked.turns)
         hits = rank(
             space, query, self.ranking, asked.k, self._kinds(asked), moment.now,
-            lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE,
+            lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE, among,
         )  # fmt: skip
         if not asked.forgotten:
             hits = [hit for hit in hits if hit.asked or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
-            hits = self.believed(moment, hits, asked.query, standing)
+            hits = self.believed(moment, hits, asked.query, standing, asked.turns)
         if "progress" in query.cues:
             hits = self.under_way(moment, asked, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
@@ -151,11 +155,14 @@ class Recall:
         now = self.index.newest(space)[1] if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
-    def believed(self, moment: Moment, hits: list[Hit], query: str, standing: Standing) -> list[Hit]:
+    def believed(
+        self, moment: Moment, hits: list[Hit], query: str, standing: Standing, among: Sequence[str] | None = None
+    ) -> list[Hit]:
         """The hits, with what is believed now in the place of each statement that it took the place of.
 
         A turn that says more than that stays; what took the place of the one part comes before it where the `query`
-        asks of that rather than of the others.
+        asks of that rather than of the others. So does one whose place was taken by a turn that is not `among` those
+        that may answer, where these are limited.
         """
         space = moment.space
         documents = [hit.document for hit in hits]
@@ -168,11 +175,12 @@ class Recall:
         older = [id for id, some in beliefs.items() if any(belief.older == id for belief in some)]
         replaced = standing.replaced(older)
         found: dict[int, Hit] = {}
+        allowed = None if among is None else {*among}
         for hit in hits:
             document, id = hit.document, space.id(hit.document)
             if id in older and space.documents.kind[document] == TURN:
                 is_left, is_asked = self._left(moment, document, replaced.get(id, ()), query)
-                newest = space.turn(self.dynamics.replaced_by(moment.name, id, moment.until))
+                newest = space.turn(self.dynamics.replaced_by(moment.name, id, moment.until, allowed))
                 if newest >= 0 and (is_asked or not is_left):
                     found.setdefault(newest, replace(hit, document=newest))
                 if newest >= 0 and not is_left:
@@ -207,6 +215,12 @@ class Recall:
             "score": r6(hit.score),
             "parts": {name: r6(value) for name, value in hit.parts.items()},
         }
+
+
+def _documents(space: Seen, turns: Sequence[str]) -> Ints:
+    """The documents of some turns, ascending; those that are not seen are left out."""
+    found = np.unique(np.array(space.turns_of(turns), np.int32))
+    return found[found >= 0]
 
 
 def _has(connection: Connection, news: News) -> bool:

@@ -5,7 +5,7 @@ The records are the index's, by the processor that keeps them; what they mean is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -167,17 +167,21 @@ class Dynamics:
         }
         return {turn: beliefs for turn, beliefs in found.items() if beliefs}
 
-    def replaced_by(self, name: str, turn: str, until: int | None) -> str:
-        """The turn whose statement is believed instead of a turn's, at the end of the chain; itself where it stands."""
+    def replaced_by(self, name: str, turn: str, until: int | None, among: Container[str] | None = None) -> str:
+        """The turn whose statement is believed instead of a turn's, at the end of the chain; itself where it stands.
+
+        `among` are the only turns that may be that, where not None: of the chain, the last of them.
+        """
         seen = {turn}
-        last = turn
+        last = found = turn
         for _ in range(LONGEST):
             newer = [b.newer for b in self.beliefs(name, [last], until).get(last, []) if b.older == last]
             if not newer or newer[-1] in seen:
                 break
             last = newer[-1]
             seen.add(last)
-        return last
+            found = last if among is None or last in among else found
+        return found
 
     def replaced(self, name: str, turn: str, until: int | None) -> list[Belief]:
         """What a turn's statement took the place of, and what that had replaced; the newest first."""

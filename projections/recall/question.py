@@ -25,14 +25,16 @@ class Question:
         at: str | int | None = None,
         history: bool = False,
         forgotten: bool = False,
+        turns: Sequence[str] | None = None,
     ) -> None:
         """`kinds` are names of kinds of documents, all where None; `at` is ISO 8601 or UTC microseconds.
 
-        Raises UsageError.
+        `turns` are ids of the only turns that may answer, where not None. Raises UsageError.
         """
         _check({"space": space, "query": query, "session": session or ""}, str, "text")
         _check({"k": k}, int, "a whole number")
         _check({"kinds": [*kinds] if isinstance(kinds, tuple) else kinds or []}, list, "a list of names")
+        _check({"turns": [*turns] if isinstance(turns, tuple) else turns or []}, list, "a list of ids")
         if not 1 <= k <= MOST:
             raise UsageError(f"k is {k}", f"ask for 1 to {MOST} answers")
         self.space = space
@@ -46,6 +48,8 @@ class Question:
         """Whether beliefs that newer ones took the place of are answers, too."""
         self.forgotten = forgotten
         """Whether what is forgotten is an answer though it is not asked for by name."""
+        self.turns = None if turns is None else [*turns]
+        """Ids of the only turns that may answer: nothing else does, nor is weighed against them. None for all."""
         self.moment = moment_of(at)
         """When it is asked, UTC microseconds; None where it does not say."""
 
@@ -59,7 +63,7 @@ class Question:
         return cls(**given)
 
 
-_ARGUMENTS = frozenset(("space", "query", "k", "kinds", "session", "at", "history", "forgotten"))
+_ARGUMENTS = frozenset(("space", "query", "k", "kinds", "session", "at", "history", "forgotten", "turns"))
 
 
 def _check(given: Mapping[str, object], kind: type | tuple[type, ...], told: str) -> None:

@@ -369,11 +369,11 @@ _BUILDING = Lock()
 
 
 def _validator(type_: str) -> TypeAdapter[Any]:
-    """What validates the events of one type. Why one by one: to build it for all takes a quarter of a second, for which
-    a command that records a turn would wait."""
+    """What validates the events of one type. Why one by one: to build it for all takes fifty milliseconds, for which a
+    command that records a turn would wait."""
     found = _VALIDATORS.get(type_)
     if found is None:
-        with _BUILDING:  # docstrings are read for it, and two threads that do so at once fail
+        with _BUILDING:  # two threads that need it at once need it built once
             found = _VALIDATORS.setdefault(type_, TypeAdapter(GIVEN[type_]))
     return found
 
@@ -450,7 +450,8 @@ def _reason(type_: str, value: object, ctx: dict[str, Any], message: str) -> str
         case "string_too_long":
             return f"is {len(str(value)):,} characters long; at most {ctx['max_length']} are taken"
         case "literal_error":
-            return f"is {_quote(value)}; must be one of {ctx['expected'].replace(chr(39), '').replace(' or ', ', ')}"
+            wanted = ctx["expected"].replace(chr(39), "").replace(" or ", ", ").removeprefix(", ")  # "" is one of some
+            return f"is {_quote(value)}; must be one of {wanted}"
         case "value_error":
             return _time_reason(value, str(ctx["error"]))
         case "greater_than_equal" | "less_than_equal" if isinstance(value, (int, str)) and abs(ctx.get("le", 0)) > 1:

@@ -94,7 +94,7 @@ MAX_TURNS, MAX_LINKS = 32, 4
 Turns = Annotated[list[Name], Field(min_length=1, max_length=MAX_TURNS)]
 """Ids of turns; few enough that a fold may write to each of them."""
 
-_CONFIG = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+_CONFIG = ConfigDict(extra="forbid", strict=True)
 
 
 def _one_of(*names: str) -> dict[str, Any]:

@@ -5,7 +5,8 @@ some prefix of the log, and going on from there gives what an uninterrupted fold
 
 A commit costs some 30 ms, whatever it holds, about as much as folding eight turns. So a server folds ahead of it: what
 a turn brought is at once in the state in memory and in recall's index, from which contexts are composed, and in the
-tables when somebody asks them, or soon after.
+tables when somebody asks them, or soon after. What nobody waits for is committed beside, in a thread of its own:
+folding and contexts go on, though the disk be busy.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Runtime:
 
     def close(self) -> None:
         """Lets go of the memory. What is not committed is folded again by the next who opens it."""
+        self._ahead.close()
         self.store.close()
         self.spool.close()
 
@@ -108,17 +110,23 @@ class Runtime:
         return done
 
     def settle(self, soon: bool = False) -> bool:
-        """Commits what was folded, with `soon` only where it has waited for `SOON`; whether there was anything."""
-        if not self._ahead.is_due(soon):
-            return False
+        """Commits what was folded; whether there was anything.
+
+        With `soon`, only what has waited for `SOON`, and beside: what is asked meanwhile waits for no disk. It is in
+        the tables when a later call has told so.
+        """
+        ended = self._ahead.end(wait=not soon)
+        if self._ahead.is_committing or not self._ahead.is_due(soon):
+            return ended
         touched = set(self._collector.touched)
-        with readable():
-            self._ahead.commit(self._collector.batch)
+        beside = soon and self._ahead.is_level()
+        self._ahead.commit(self._collector.batch, beside)
+        # Why already: what is let go was not touched since an earlier commit, and `_load` waits for this one.
         self.driver.evict(RESIDENT, touched)
         if self._active > RECORDS // 10 and self.driver.decoded() > RECORDS:
             self.driver.rest()
             self._active = 0
-        return True
+        return ended or not beside
 
     def _fold(self, page: list[Record]) -> None:
         spaces = dict.fromkeys(record.space for record in page)
@@ -140,6 +148,7 @@ class Runtime:
         absent = [space for space in spaces if space not in self.driver.spaces]
         if not absent:
             return
+        self._ahead.end()
         names = {lineage: name for name, lineage in self.driver.lineages.items()}
         try:
             for space in absent:
@@ -155,7 +164,7 @@ class Runtime:
     def _restore(self, space: str, partition: int, offset: int) -> None:
         """Has the state of a space be what it was before an offset: as it is committed, and folded on from there."""
         del self.driver.spaces[space]
-        self._load([space])
+        self._load([space])  # all that was committed, also what was being
         mark = self.driver.marks[partition] = self.store.mark(partition)
         for record in self.log.read(partition, mark + 1, offset):
             if record.space == space:

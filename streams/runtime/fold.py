@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from projections.store import Batch, StateChange, Store, View
+from projections.store import Batch, StateChange, Store, View, readable
 from projections.tables import Folded
 from streams.core.driver import Driver, Placed, Record, raw_of
-from streams.core.errors import Aside, FaultError
+from streams.core.errors import Aside, FaultError, UnreadableError
 from streams.core.processor import RAW, Derived, Raw, State
 from streams.core.text import Text
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 SOON = 1.0
 """Seconds within which what was folded is committed, though nobody asks the tables."""
 
 
+LEVEL = 10.0
+"""Seconds within which the tables hold all that is folded once: until then whoever follows them from the pages that are
+folded, as recall's index does, keeps its own transaction open."""
+
+
 class Ahead:
     """What was folded beyond the tables of a memory: a commit costs the same for one turn as for fifty, so it waits
-    until somebody asks the tables, or for SOON."""
+    until somebody asks the tables, or for SOON; and then others fold on while the disk is waited for.
+
+    Whoever folds owns it, and alone calls it; while a commit goes on beside (`is_committing`), nobody else uses the
+    store's own connection.
+    """
 
     def __init__(self, store: Store) -> None:
         self.view = View(store.extent())
@@ -28,26 +41,100 @@ class Ahead:
         self._store = store
         self._since = 0.0
         """The monotonic time since which something is folded and not committed."""
+        self._level = time.monotonic()
+        """When the tables were last known to hold all that was folded."""
+        self._taken = 0
+        """Of the pages ahead, how many are being committed."""
+        self._commit: Future[None] | None = None
+        self._beside: ThreadPoolExecutor | None = None
+        self._failed: BaseException | None = None
 
     def add(self, page: Folded) -> None:
         """Takes up what was folded after it."""
         if not self.view.ahead:
-            self._since = time.monotonic()
+            self._since = self._level = time.monotonic()
         self.view = View(self.view.extent, (*self.view.ahead, page))
+
+    @property
+    def is_committing(self) -> bool:
+        """Whether a commit goes on beside."""
+        return self._commit is not None
 
     def is_due(self, soon: bool) -> bool:
         """Whether there is anything to commit; with `soon`, anything that has waited for SOON."""
         return bool(self.view.ahead) and (not soon or time.monotonic() - self._since >= SOON)
 
-    def commit(self, batch: Callable[[Folded], Batch]) -> None:
-        """Commits what `batch` makes of all that waits."""
-        folded, *later = self.view.ahead
-        if later:
+    def is_level(self) -> bool:
+        """Whether the tables held all that was folded not long ago."""
+        return time.monotonic() - self._level < LEVEL
+
+    def commit(self, batch: Callable[[Folded], Batch], beside: bool = False) -> None:
+        """Commits what `batch` makes of all that waits; `beside`, in a thread of its own, which `end` waits for.
+
+        Raises what goes wrong, and from then on UnreadableError: what was taken for a commit that failed is nowhere
+        else, so the memory has to be opened anew, and folded on from its tables.
+        """
+        self.end()
+        pages = self.view.ahead
+        folded = pages[0]
+        if len(pages) > 1:
             folded = Folded()
-            for page in self.view.ahead:
+            for page in pages:
                 folded.add(page)
-        self._store.commit(batch(folded))
-        self.view = View(self._store.extent())
+        with self._failing():
+            made = batch(folded)
+            self._taken, self._since = len(pages), time.monotonic()
+            if beside:
+                self._commit = self._thread().submit(self._write, made)
+            else:
+                self._write(made)
+                self._end()
+
+    def _thread(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        self._beside = self._beside or ThreadPoolExecutor(1, "committing")
+        return self._beside
+
+    def _write(self, batch: Batch) -> None:
+        with readable():
+            self._store.commit(batch)
+
+    def end(self, wait: bool = True) -> bool:
+        """Ends a commit that was begun beside: waits for it, or with `wait` False does so where it is done; whether it
+        did. Raises as `commit`."""
+        self._check()
+        if self._commit is None or not (wait or self._commit.done()):
+            return False
+        commit, self._commit = self._commit, None
+        with self._failing():
+            commit.result()
+            self._end()
+        return True
+
+    def _end(self) -> None:
+        self.view = View(self._store.extent(), self.view.ahead[self._taken :])
+        if not self.view.ahead:
+            self._level = time.monotonic()
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            self._failed = error
+            raise
+
+    def _check(self) -> None:
+        if self._failed is not None:
+            raise UnreadableError(f"what was folded could not be written: {self._failed}", "ask again")
+
+    def close(self) -> None:
+        """Waits for a commit that goes on beside; the memory is closed after that."""
+        with suppress(Exception):  # what is not committed is folded again by the next who opens it
+            self.end()
+        if self._beside is not None:
+            self._beside.shutdown()
 
 
 Restore = Callable[[str, int, int], None]

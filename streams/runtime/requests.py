@@ -25,6 +25,8 @@ MAX_EVENTS = 10_000
 """Events of one request."""
 MAX_FIELDS = 256
 """Fields of a call, and arguments of a question: of a view, any column may be one."""
+MOST_AMONG = 100_000
+"""Turns that a question may be limited to."""
 SECONDS = 30.0
 """Seconds that a question may take."""
 
@@ -124,6 +126,7 @@ class Recall(Question):
     at: Moment = None
     history: bool = False
     forgotten: bool = False
+    turns: Annotated[list[Name], Field(max_length=MOST_AMONG)] | None = None
 
 
 class RecallBatch(Question):

@@ -30,6 +30,7 @@ ATTRIBUTES: dict[str, Any] = {
     "_message_accumulator": aiokafka.AIOKafkaProducer,
     "_batches": message_accumulator.MessageAccumulator,
     "_drain_waiter": message_accumulator.MessageBatch,
+    "_client": aiokafka.AIOKafkaConsumer,
 }
 SETTINGS = ("_fetch_max_wait_ms", "_fetch_min_bytes", "_isolation_level")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -10,6 +11,7 @@ import orjson
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import NewPartitions, NewTopic
+from aiokafka.client import AIOKafkaClient
 
 from streams.core.errors import LogError, UsageError
 from streams.gateways.cli import main
@@ -43,6 +45,24 @@ def test_all_topics_are_made_once_with_one_number_of_partitions(connection: Conn
     counts = {ends.topic: ends.partitions for ends in listing(connection)[0]}
     single = {names.control, names.dead_letters}
     assert counts == {topic: 1 if topic in single else 3 for topic in made.created}
+
+
+def test_where_topics_are_is_asked_once_however_many_there_are(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = [f"{n:016x}" for n in range(10)]
+    create(connection, sets, 1)
+    listing(connection)  # brokers have heard of all of them since
+    asked: list[object] = []
+    ask = AIOKafkaClient._metadata_update
+
+    async def counted(client: AIOKafkaClient, cluster: object, topics: Collection[str]) -> bool:
+        asked.append(topics)
+        return bool(await ask(client, cluster, topics))
+
+    monkeypatch.setattr(AIOKafkaClient, "_metadata_update", counted)
+    assert len(listing(connection)[0]) == 3 + 2 * len(sets)
+    assert len(asked) < len(sets)
 
 
 def test_a_log_has_one_id_however_many_make_it_at_once(connection: Connection) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
-from processors.contradictions.closer import looks
-from processors.contradictions.figures import parts
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processors.contradictions.closer import _AMOUNTS, _NEAR, _ratio, looks
+from processors.contradictions.figures import Figure, parts
 from processors.contradictions.index import Meant, Statement
+from tests.laws.laws import lines_of
 
 
 def figures(said: str) -> list[tuple[str, int | str, int | str]]:
@@ -69,3 +74,44 @@ def test_what_shares_less_than_another_that_was_said_since_is_seen_to() -> None:
     assert {"rank:0", "newest:True"} <= {*first}
     assert {"rank:1", "newest:False", "stale:1 1"} <= {*second}
     assert any(signal.startswith("more:-") for signal in second)
+
+
+def pair_by_pair(new: list[Figure], old: list[Figure]) -> tuple[int, int]:
+    """What the nearest two amounts that differ have in common, and how near they are, by looking at all pairs."""
+    best = (-1, 0)
+    for one in new:
+        for other in old:
+            low, high = one.value, other.value
+            if not {one.sort, other.sort} <= _AMOUNTS or (one.sort == "share") != (other.sort == "share"):
+                continue
+            if isinstance(low, int) and isinstance(high, int) and low != high and min(low, high) > 0:
+                unit = 2 if one.of and one.of == other.of else 0 if one.of and other.of else 1
+                best = max(best, (unit, -(100 * max(low, high) // min(low, high))))
+    return best
+
+
+some_figures = st.lists(
+    st.builds(
+        Figure,
+        st.sampled_from(["number", "money", "share", "clock", "code"]),
+        st.one_of(st.integers(-3, 900), st.just("x")),
+        st.sampled_from(["", "", "egg", "euro", "hen"]),
+    ),
+    max_size=6,
+)
+
+
+@given(some_figures, some_figures)
+def test_the_nearest_amounts_are_those_of_all_pairs(new: list[Figure], old: list[Figure]) -> None:
+    unit, near = pair_by_pair(new, old)
+    times = next((times for most, times in _NEAR if -near < most), "4")
+    assert _ratio(new, old, "ratio") == ([f"ratio:{times} {unit}"] if unit >= 0 else [])
+
+
+def page(size: int, begin: int) -> list[Figure]:
+    return [Figure("number", value) for value in range(begin, begin + size)]
+
+
+def test_the_work_to_compare_pages_of_figures_grows_as_they_do() -> None:
+    few, many = (lines_of(partial(_ratio, page(size, 1), page(size, size), "ratio")) for size in (50, 500))
+    assert many < 20 * few

@@ -124,11 +124,10 @@ class MemoryTool(BetaAbstractMemoryTool):
         path = _path(command.path)
         if path == ROOT:
             raise ToolError("Cannot delete the /memories directory itself")
-        files = [name for name in self._files() if _lies(name, path)]
+        files = [document for document in self.documents.all() if _lies(document.value["path"], path)]
         if not files:
             raise ToolError(f"The path {command.path} does not exist")
-        for name in files:
-            self._take(name)
+        self.documents.remove(files)
         return f"Successfully deleted {command.path}"
 
     def rename(self, command: Rename) -> str:
@@ -136,7 +135,8 @@ class MemoryTool(BetaAbstractMemoryTool):
         old, new = _path(command.old_path), _path(command.new_path)
         if old == ROOT:
             raise ToolError("Cannot rename the /memories directory itself")
-        files = self._files()
+        documents = self.documents.all()
+        files = {document.value["path"]: document.value["text"] for document in documents}
         if new == ROOT or any(_lies(name, new) for name in files):
             raise ToolError(f"The destination {command.new_path} already exists")
         moved = [name for name in files if _lies(name, old)]
@@ -147,14 +147,12 @@ class MemoryTool(BetaAbstractMemoryTool):
         for name in moved:
             if not self._make(new + name[len(old) :], files[name], files):
                 raise ToolError(f"The destination {command.new_path} already exists")
-        for name in moved:
-            self._take(name)
+        self.documents.remove([document for document in documents if document.value["path"] in moved])
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear_all_memory(self) -> str:
         """Takes all files away."""
-        for name in self._files():
-            self._take(name)
+        self.documents.remove(self.documents.all())
         return "All memory cleared"
 
     def _files(self) -> dict[str, str]:
@@ -186,9 +184,6 @@ class MemoryTool(BetaAbstractMemoryTool):
             return {"path": path, "text": new(file["text"])}
 
         return str(self.documents.change(changed, path)["text"])
-
-    def _take(self, path: str) -> None:
-        self.documents.change(lambda _: None, path)
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):

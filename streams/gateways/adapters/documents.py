@@ -14,7 +14,7 @@ between two facts, the newest version counts, and recall finds the one before un
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mnemolog import Memory, RefusedError
@@ -22,13 +22,17 @@ from streams.core.halves import whole_text
 from streams.gateways.adapters import digest, given, kept, named
 
 MOST_HITS = 1000
-"""Turns that recall ranks; what is not among them has no score."""
+"""Documents that recall finds; what is not among them has no score."""
+MOST_RANKED = 100_000
+"""Documents that recall chooses from, the first of those given."""
 LONGEST_QUERY = 100_000
 
 
 class Document(NamedTuple):
     """A version of a value."""
 
+    name: str
+    """What its key is called in the log."""
     session: str
     turn: str
     value: Any
@@ -77,12 +81,9 @@ class Documents:
         old = before if before and before.stands else None
         if old is None if value is None else old and json.dumps(old.value) == json.dumps(value):
             return
-        session, role, words = self._said(old.value if old and value is None else value)
-        session, name = named(session), self._name(key)
-        part = {"type": self.kind} | ({"created_at": old.created_at} if old else {}) | kept(value)
-        turn = {"session": session, "agent": self.kind, "role": role, "reply_to": name, "parts": [part]}
-        mine = turn["id"] = f"{self.kind}-{digest(name, before.turn if before else '')[:16]}"
-        turn["content"] = "" if value is None else whole_text(words)
+        name = self._name(key)
+        turn = self._turn(value, name, before)
+        session, mine = turn["session"], turn["id"]
         try:
             self._known(self.memory.tell(turn))
         except RefusedError:
@@ -96,6 +97,51 @@ class Documents:
             old_ones = standing[: standing.index(mine) + (value is None)] if mine in standing else []
             reason = "cleared" if value is None else "edited"
             self._known(self.memory.retract(session, *old_ones, reason=reason)["after"])
+
+    def remove(self, documents: Sequence[Document], *, unless_changed: bool = False) -> None:
+        """Removes documents, in few requests however many they are; one that was changed meanwhile as it is now.
+
+        `unless_changed`: such a one is left.
+        """
+        while documents:
+            changed = self._remove(documents)
+            documents = () if unless_changed else changed
+
+    def _remove(self, documents: Sequence[Document]) -> list[Document]:
+        """Removes documents that were not changed meanwhile; those that were, as they are now."""
+        turns = {document.name: self._turn(None, document.name, document) for document in documents}
+        refused = None
+        try:
+            self._known(self.memory.tell(*turns.values()))
+        except RefusedError as error:  # of one that was changed; the others were removed
+            refused = error
+        where = {"reply_to": documents[0].name} if len(documents) == 1 else {"agent": self.kind}
+        standing: dict[str, list[Document]] = {}
+        for version in self._rows(retracted=False, order="position", **where):
+            standing.setdefault(version.name, []).append(version)
+        changed, gone = list[Document](), dict[str, list[str]]()
+        for document in documents:
+            versions, mine = standing.get(document.name, []), turns[document.name]["id"]
+            last = next((n for n, one in enumerate(versions) if one.turn == mine and one.value is None), -1)
+            gone.setdefault(document.session, []).extend(one.turn for one in versions[: last + 1])
+            if last < 0 and versions and versions[-1].stands:
+                changed.append(versions[-1])
+        if refused and {one.turn for one in changed} & {one.turn for one in documents}:
+            raise refused
+        for session, taken in gone.items():
+            self._known(self.memory.retract(session, *taken, reason="cleared")["after"])
+        return changed
+
+    def _turn(self, value: Any, name: str, before: Document | None) -> dict[str, Any]:
+        """The turn that keeps a version, None to remove, after `before`."""
+        old = before if before and before.stands else None
+        session, role, words = self._said(old.value if old and value is None else value)
+        part = {"type": self.kind} | ({"created_at": old.created_at} if old else {}) | kept(value)
+        return {
+            "session": named(session), "agent": self.kind, "role": role, "reply_to": name, "parts": [part],
+            "id": f"{self.kind}-{digest(name, before.turn if before else '')[:16]}",
+            "content": "" if value is None else whole_text(words),
+        }  # fmt: skip
 
     def change(self, new: Callable[[Any], Any], *key: str) -> Any:
         """Records what `new` makes of the value under a key (None: there is none), and returns it.
@@ -111,10 +157,19 @@ class Documents:
             except ChangedError:
                 continue
 
-    def scores(self, query: str) -> dict[str, float]:
-        """How well turns answer a query, by id: more than 0, without an upper bound."""
-        query = query[:LONGEST_QUERY]
-        hits = self.memory.recall(query, k=MOST_HITS, kinds=["turn"], record=False, after=self._after)
+    def scores(self, query: str, among: Sequence[Document]) -> dict[str, float]:
+        """How well documents answer a query, by their turns: more than 0, without an upper bound.
+
+        Why `among` alone: of a thousand hits in the whole space, none may be of those who ask.
+        """
+        turns = [document.turn for document in among[:MOST_RANKED]]
+        hits = (
+            self.memory.recall(
+                query[:LONGEST_QUERY], k=MOST_HITS, kinds=["turn"], record=False, turns=turns, after=self._after
+            )
+            if turns
+            else []
+        )
         return {turn: hit["score"] for hit in hits for turn in hit["turns"]}
 
     def _known(self, after: str) -> None:
@@ -130,8 +185,8 @@ class Documents:
             rows = [*{row[newest_of]: row for row in rows}.values()]
         return [
             Document(
-                row["session"], row["turn_id"], part["value"], not row["retracted"] and part["value"] is not None,
-                part.get("created_at", row["at"]), row["at"],
+                row["reply_to"], row["session"], row["turn_id"], part["value"],
+                not row["retracted"] and part["value"] is not None, part.get("created_at", row["at"]), row["at"],
             )
             for row in rows
             if (part := given(row, self.kind)) is not None

@@ -64,16 +64,22 @@ class MnemologStore(BaseStore):
         self._swept = _now()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries operations out; their results in order. Raises InvalidNamespaceError before any is."""
+        """Carries operations out; their results in order. Raises InvalidNamespaceError and TypeError before any is."""
         ops = list(ops)
         for op in ops:
             validate_op_namespace(op)
+            if isinstance(op, PutOp) and not isinstance(op.value, dict | None):
+                raise TypeError(f"the value of {op.key!r} must be a dict, not {op.value!r:.100}")
         interval = (self.ttl_config or {}).get("sweep_interval_minutes")
         if interval and _now() >= self._swept + timedelta(minutes=interval):
             self.sweep_ttl()
         results = [self._read(op) for op in ops]
-        for op in {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}.values():
-            self._put(op)
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}.values()
+        for op in puts:
+            if op.value is not None:
+                self._put(op)
+        gone = [self.documents.get(*op.namespace, op.key) for op in puts if op.value is None]
+        self.documents.remove([document for document in gone if document])
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -83,15 +89,14 @@ class MnemologStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Retracts the items that ended; how many."""
         self._swept = _now()
-        ended = [document.value for document in self.documents.all() if _ended(document.value)]
-        for item in ended:
-            self._change(item, None)
+        ended = [document for document in self.documents.all() if _ended(document.value)]
+        self.documents.remove(ended, unless_changed=True)
         return len(ended)
 
     def _put(self, op: PutOp) -> None:
         index = op.index if op.index is False or op.index is None else list(op.index)
         item = {"namespace": list(op.namespace), "key": op.key, "value": op.value, "index": index} | _time(op.ttl)
-        self.documents.change(lambda _: None if op.value is None else item, *op.namespace, op.key)
+        self.documents.change(lambda _: item, *op.namespace, op.key)
 
     def _read(self, op: Op) -> Result:
         match op:
@@ -117,7 +122,7 @@ class MnemologStore(BaseStore):
             if tuple(document.value["namespace"][:depth]) == op.namespace_prefix
             and all(_fits(document.value["value"].get(key), wanted) for key, wanted in (op.filter or {}).items())
         ]
-        scores = self.documents.scores(op.query) if op.query and found else {}
+        scores = self.documents.scores(op.query, found) if op.query else {}
         found.sort(key=lambda document: -scores.get(document.turn, 0))
         page = found[op.offset : op.offset + op.limit]
         self._refresh(op, *page)
@@ -140,7 +145,7 @@ class MnemologStore(BaseStore):
             if timedelta(minutes=item["ttl"] * UNREFRESHED) <= _at(later["ends"]) - _at(item["ends"]):
                 self._change(item, item | later)
 
-    def _change(self, item: dict[str, Any], to: dict[str, Any] | None) -> None:
+    def _change(self, item: dict[str, Any], to: dict[str, Any]) -> None:
         """Records what takes the place of an item, where no other version came meanwhile."""
         self.documents.change(lambda now: to if now == item else now, *item["namespace"], item["key"])
 

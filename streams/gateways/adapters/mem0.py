@@ -25,7 +25,7 @@ import hashlib
 import sys
 import uuid
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -40,6 +40,9 @@ IDENTITY = (*ENTITIES, "actor_id")
 """Whose a memory is: not changed by metadata."""
 TOLD = (*IDENTITY, "role", "expiration_date")
 """What stands beside the text of a memory in answers; else it is in their `metadata`."""
+OWN = ("id", "data", "hash", "updated_at")
+"""What a memory has of its own: metadata of these names is left out."""
+PROCEDURAL = "procedural_memory"
 _UNSET = object()
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "eq": lambda mine, other: bool(mine == other),
@@ -83,17 +86,22 @@ class Memory:
         owner = _entities({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         if not owner:
             raise ValueError("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
-        about = {key: value for key, value in (metadata or {}).items() if key not in IDENTITY} | owner
+        if memory_type not in (None, PROCEDURAL):
+            raise ValueError(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
+        about = _without(metadata or {}, *IDENTITY, *OWN) | owner
         if expiration_date is not None:
             about["expiration_date"] = _day(expiration_date)
         if isinstance(messages, str | dict):
             messages = [{"role": "user", "content": messages} if isinstance(messages, str) else messages]
         elif not isinstance(messages, list):
             raise ValueError("messages must be str, dict, or list[dict]")
+        for message in messages:
+            if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+                raise ValueError(f"messages must be dicts with a role and content, not {message!r:.100}")
         results = []
         for message in messages:
-            words = _words(message.get("content")) if isinstance(message, dict) else None
-            if words is None or message.get("role") in (None, "system"):
+            words = _words(message.get("content"))
+            if words is None or message["role"] == "system":
                 continue
             name = str(uuid.uuid4())
             actor = {"actor_id": message["name"]} if message.get("name") else {}
@@ -117,11 +125,16 @@ class Memory:
         return {"results": [_without(_told(document), "score") for document in found[:top_k]]}
 
     def search(
-        self, query: str, *, top_k: int = 20, filters: dict[str, Any] | None = None, threshold: float = 0.1,
+        self, query: str, *, top_k: int = 20, filters: dict[str, Any] | None = None, threshold: float | None = 0.1,
         rerank: bool = False, explain: bool = False, reference_date: Any = None, show_expired: bool = False,
         **kwargs: Any,
     ) -> dict[str, Any]:  # fmt: skip
-        """Memories that answer a query, the best first, of those that `filters` let through."""
+        """Memories that answer a query, the best first, of those that `filters` let through; no `score_details`.
+
+        A statement of theirs that gave way to a later one ("My favourite colour is green") is not among them: `get_all`
+        has it.
+        """
+        threshold = 0.1 if threshold is None else threshold
         filters, top_k = _as_before("search", filters, top_k, kwargs)
         if reference_date is not None:
             raise ValueError("reference_date is not supported")
@@ -130,7 +143,7 @@ class Memory:
         if not isinstance(query, str) or not query.strip():
             raise ValueError("Invalid query: must be a non-empty string.")
         found = self._found(filters, top_k, show_expired)
-        scores = {turn: score / (1 + score) for turn, score in self.documents.scores(query.strip()).items()}
+        scores = {turn: score / (1 + score) for turn, score in self.documents.scores(query.strip(), found).items()}
         found = [document for document in found if scores.get(document.turn, 0) >= max(threshold, 1e-9)]
         found.sort(key=lambda document: -scores[document.turn])
         return {"results": [_told(document) | {"score": scores[document.turn]} for document in found[:top_k]]}
@@ -143,7 +156,9 @@ class Memory:
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
-        about = {key: value for key, value in (metadata or {}).items() if key not in IDENTITY}
+        if text is not None and not isinstance(text, str):
+            raise ValueError(f"text must be a string, not {text!r:.100}")
+        about = _without(metadata or {}, *IDENTITY, *OWN, "created_at")
         if expiration_date is not _UNSET:
             about["expiration_date"] = None if expiration_date is None else _day(expiration_date)
         about |= {} if text is None else {"data": text}
@@ -170,12 +185,12 @@ class Memory:
         owner = _entities({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         if not owner:
             raise ValueError("At least one filter is required to delete all memories: `reset()` deletes all.")
-        self._take([document for document in self.documents.all() if _fits(document.value, owner)])
+        self.documents.remove([document for document in self.documents.all() if _fits(document.value, owner)])
         return {"message": "Memories deleted successfully!"}
 
     def reset(self) -> None:
         """Takes back all memories."""
-        self._take(self.documents.all())
+        self.documents.remove(self.documents.all())
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
         """What became of a memory, the oldest first."""
@@ -210,17 +225,13 @@ class Memory:
                 "whose memories is not said: name at least one of user_id, agent_id and run_id, as "
                 "filters={'user_id': 'u1'} or as user_id='u1'"
             )
-        today = datetime.now(UTC).date().isoformat()
+        today = datetime.now(UTC).date()
         return [
             document
             for document in reversed(self.documents.all())
-            if (show_expired or not (until := document.value.get("expiration_date")) or until >= today)
-            and _fits(document.value, wanted)
+            if (show_expired or not _expired(document.value, today))
+            and _fits(document.value | _times(document), wanted)
         ]
-
-    def _take(self, documents: Iterable[Document]) -> None:
-        for document in documents:
-            self.documents.change(lambda _: None, document.value["id"])
 
 
 class AsyncMemory:
@@ -239,6 +250,15 @@ class AsyncMemory:
         """Itself. Why: in older versions `from_config` is a coroutine."""
         yield from ()
         return self
+
+    async def __aenter__(self) -> AsyncMemory:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Does nothing: no connection is held."""
 
     async def add(self, messages: Any, *, llm: Any = None, **more: Any) -> dict[str, Any]:
         """As `Memory.add`; no model is asked, whatever `llm` is."""
@@ -315,6 +335,14 @@ def _day(value: Any) -> str:
     return (day.date() if isinstance(day, datetime) else day).isoformat()
 
 
+def _expired(memory: dict[str, Any], today: date) -> bool:
+    """Whether the day of a memory is over; what is no day, as metadata may have it, never is."""
+    try:
+        return date.fromisoformat(memory["expiration_date"]) < today
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
 def _said(memory: dict[str, Any]) -> tuple[str, str, str]:
     """Session, role and words of a memory."""
     session = "&".join(f"{name}={memory[name]}" for name in sorted(ENTITIES) if memory.get(name))
@@ -326,14 +354,19 @@ def _told(document: Document) -> dict[str, Any]:
     memory = document.value
     told = {"id": memory["id"], "memory": memory["data"]}
     told |= {"hash": hashlib.md5(whole_text(memory["data"]).encode(), usedforsecurity=False).hexdigest()}
-    about = _without(memory, "id", "data", *TOLD)
-    told |= {"metadata": about or None, "score": None}
-    told |= {"created_at": _time(document.created_at), "updated_at": _time(document.at)}
+    about = _without(memory, *OWN, *TOLD, "created_at")
+    told |= {"metadata": about or None, "score": None} | _times(document)
     return told | {name: memory[name] for name in TOLD if name in memory}
 
 
 def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: one for name, one in value.items() if name not in names}
+
+
+def _times(document: Document) -> dict[str, Any]:
+    """When a memory was made (as its metadata may say of one that comes from elsewhere), and changed last."""
+    created = document.value.get("created_at") or _time(document.created_at)
+    return {"created_at": created, "updated_at": _time(document.at)}
 
 
 def _time(at: str) -> str:
@@ -346,6 +379,8 @@ def _fits(memory: dict[str, Any], wanted: dict[str, Any]) -> bool:
         if name in ("AND", "OR", "NOT"):
             if not isinstance(want, list) or not all(isinstance(one, dict) for one in want):
                 raise ValueError(f"{name} operator requires a list of conditions")
+            if not want and name != "AND":
+                raise ValueError(f"{name} operator requires a non-empty list of conditions")
             found = [_fits(memory, one) for one in want]
             fits = {"AND": all(found), "OR": any(found), "NOT": not any(found)}[name]
         elif isinstance(want, dict):

@@ -8,7 +8,8 @@
 | item | in the log |
 |---|---|
 | any item | a turn: role and words for contexts and recall, the item itself in `parts`, given back as it was |
-| an item with an `id` or `call_id` of its own | a turn whose id derives from the item: added again, it adds nothing |
+| an item with an `id` of its own | a turn whose id derives from the item: added again, it adds nothing |
+| an item with a `call_id` alone | so until a user speaks again: some models count calls anew in each answer |
 | `pop_item`, `clear_session` | retractions (`popped`, `cleared`): history keeps the turns |
 | turns that came another way (`Memory.record`, hooks, importers) | items with role and content; tool turns are none |
 """
@@ -40,7 +41,7 @@ class MnemologSession(SessionABC):
     ) -> None:  # fmt: skip
         """`agent` names who answers in it. `memory`, or `space` and `how` it is reached, are as for `AsyncMemory`."""
         self.session_id = session_id
-        self._session = named(session_id)
+        self._session = named(str(session_id))
         self.session_settings = session_settings or SessionSettings()
         self.memory = memory or AsyncMemory(space, **how)
         self.agent = agent
@@ -56,14 +57,18 @@ class MnemologSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Records items, durably and in order. Raises RefusedError for one over 8 MiB, and what `Memory.tell` does."""
-        names = [_name(self._session, item) for item in items]
+        ids = {_named_by(item) for item in items}
         # Why: an item that was taken back and comes again is a new turn; one that still stands is the same.
-        gone = {row["turn_id"] for row in await self._rows(retracted=True)} if any(names) else set()
+        gone = {row["turn_id"] for row in await self._rows(retracted=True)} if ids - {""} else set()
+        spoken = await self._rows(retracted=False, role="user", limit=1) if "call_id" in ids else []
+        since = "".join(row["turn_id"] for row in spoken)
         turns = []
-        for name, item in zip(names, items, strict=True):
+        for item in items:
             turn = {"session": self._session} | _said(item, self.agent)
-            if name:
+            if name := _name(self._session, item, since):
                 turn["id"] = next(one for n in range(len(gone) + 1) if (one := f"{name}-{n}") not in gone)
+            if turn["role"] == "user":
+                since += "+"
             turns.append(turn)
         if turns:
             self._after = await self.memory.tell(*turns)
@@ -99,10 +104,19 @@ class MnemologSession(SessionABC):
         return rows
 
 
-def _name(session: str, item: Any) -> str:
-    """What an item with an id of its own is called, by its id and all that it says; "" for others."""
-    named = next((item[key] for key in ("id", "call_id") if item.get(key) not in _NAMELESS), None)
-    return f"{KIND}-{digest(session, item)[:16]}" if named is not None else ""
+def _named_by(item: Any) -> str:
+    """What an item is named by: its `id`, its `call_id`, or "" where it has neither."""
+    item = item if isinstance(item, dict) else {}
+    return next((key for key in ("id", "call_id") if item.get(key) not in _NAMELESS), "")
+
+
+def _name(session: str, item: Any, since: str) -> str:
+    """What an item that is named is called, by all that it says; "" for others.
+
+    `since` tells when a user spoke last: a `call_id` alone names an item until then.
+    """
+    key = _named_by(item)
+    return f"{KIND}-{digest(session, item, *([since] if key == 'call_id' else []))[:16]}" if key else ""
 
 
 def _said(item: Any, agent: str) -> dict[str, Any]:

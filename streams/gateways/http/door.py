@@ -6,6 +6,7 @@ one (views have a column of it, and only rows with that space are found).
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from streams.logs.where import told_place
 from streams.runtime.requests import Ask, Feed, parse
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall", "known")
 """Questions that name a space; all others are about all of them."""
@@ -181,20 +183,35 @@ class Door:
     # -- what is shown is recorded -------------------------------------------------------------------------------------
 
     async def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
-        """What a model should be given; what recall put in is recorded as shown, where the key may write."""
+        """What a model should be given; what recall put in is recorded as shown, where the key may write.
+
+        Who answers before that (see `show`) has it not recorded here.
+        """
         space = self.caller.space(more.pop("space", None))
         more |= moment(more.pop("at", None))
         found: dict[str, Any] = await self.ask("context", space=space, session=session, **more)
-        if record and self.caller.may_write and found["shown"]:
-            await self.feed([found["shown"]])
+        if record:
+            await self.show(found)
         return found
+
+    async def show(self, found: Mapping[str, Any]) -> None:
+        """Records what an answer to `context` or `recall` shows, where the key may write."""
+        if found["shown"] and self.caller.may_write:
+            await self.feed([found["shown"]])
+
+    async def show_later(self, found: Mapping[str, Any]) -> None:
+        """The same for who was answered already, and can be told nothing more."""
+        try:
+            await self.show(found)
+        except MnemologError as error:
+            log.warning("what was shown was not recorded: %s", error)
 
     async def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> dict[str, Any]:
         """What is known about something; where it is shown in a session that is recorded, or as `record` says."""
         space = self.caller.space(more.pop("space", None))
         found: dict[str, Any] = await self.ask("recall", space=space, query=query, session=session or None, **more)
-        if found["shown"] and self.caller.may_write and (bool(session) if record is None else record):
-            await self.feed([found["shown"]])
+        if bool(session) if record is None else record:
+            await self.show(found)
         return found
 
 

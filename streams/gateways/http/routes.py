@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.dependencies.models import Dependant
 from prometheus_client import generate_latest
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
@@ -80,8 +81,8 @@ LISTS = {
 NOTHING: Mapping[str, Any] = {}
 
 
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(as_json(value), status, media_type=JSON)
+def _json(value: Any, status: int = 200, then: BackgroundTask | None = None) -> Response:
+    return Response(as_json(value), status, media_type=JSON, background=then)
 
 
 def door(request: Request) -> Door:
@@ -255,10 +256,12 @@ async def context(
         "details": details or [], "budget": budget, "as_of": as_of, "space": space,
         "at": at,
     }  # fmt: skip
-    found = await door.context(session, record, **{name: one for name, one in given.items() if one not in (None, "")})
+    found = await door.context(session, False, **{name: one for name, one in given.items() if one not in (None, "")})
+    # Why later: who waits for an answer is not to wait for the disk, too.
+    then = BackgroundTask(door.show_later, found) if record else None
     if format in ("text", "columns"):
-        return Response(found["text"], media_type="text/markdown; charset=utf-8")
-    return _json(found["messages"] if format == "messages" else found)
+        return Response(found["text"], media_type="text/markdown; charset=utf-8", background=then)
+    return _json(found["messages"] if format == "messages" else found, then=then)
 
 
 @routes.get("/v1/recall", tags=["questions"])
@@ -279,7 +282,9 @@ async def recall(
     """What is known about something, the most relevant first."""
     given: dict[str, Any] = {"space": space, "kinds": kinds, "at": at, "as_of": as_of, "after": after or None}
     more = {name: one for name, one in given.items() if one is not None}
-    return _json(await door.recall(query, session, record, k=k, history=history, forgotten=forgotten, **more))
+    found = await door.recall(query, session, False, k=k, history=history, forgotten=forgotten, **more)
+    shows = bool(session) if record is None else record
+    return _json(found, then=BackgroundTask(door.show_later, found) if shows else None)
 
 
 @routes.get("/v1/needs-recall", tags=["questions"])

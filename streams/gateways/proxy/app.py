@@ -4,6 +4,9 @@ Before a request goes on that ends with what a user said, the memory is asked fo
 words; and put there again, the same, whenever the conversation is repeated, so that what a model's provider has cached
 of it stays good. When the reply has ended, request and reply are recorded by the importer of their shape, which knows
 what was recorded before. Everything else passes unchanged, also what is no conversation.
+
+A call waits for what it is given of the memory, and for nothing that is written to it: what was shown is recorded while
+the model answers, and before what was said, so that a session's events stand in their order.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -49,6 +53,18 @@ LARGEST = 64 * 2**20
 """Bytes of a request or reply that is recorded."""
 
 
+@dataclass(eq=False, slots=True)
+class Talk:
+    """A request that is part of a conversation."""
+
+    dialect: Dialect
+    body: dict[str, Any]
+    space: str
+    session: str
+    shown: asyncio.Task[None] | None = None
+    """Records what was put into it."""
+
+
 class Proxy:
     """The way to one upstream."""
 
@@ -74,13 +90,13 @@ class Proxy:
         given = _object(raw) if dialect else None
         space = request.headers.get(SPACE_HEADER) or self._space
         headers = [(k, v) for k, v in request.headers.items() if k not in (*HOP, SESSION_HEADER, SPACE_HEADER)]
-        session, sent = "", raw
+        talk, sent = None, raw
         if dialect and given is not None and _is_talk(dialect, given) and not _is_from_a_site(request.headers):
-            session = whole_text(session_of(dialect, request.headers, given))
+            talk = Talk(dialect, given, space, whole_text(session_of(dialect, request.headers, given)))
             # What is recorded must be read.
             headers = [(k, v) for k, v in headers if k != "accept-encoding"] + [("accept-encoding", "identity")]
             with suppress(Exception):  # why any: a call is never worse for having a memory
-                sent = await self._remembering(dialect, given, raw, space, session)
+                sent = await self._remembering(talk, raw)
         query = request.scope["query_string"].decode("latin-1")
         path = request.scope.get("raw_path", request.url.path.encode()).partition(b"?")[0].decode("latin-1")
         url = f"{self._upstream}{path}{f'?{query}' if query else ''}"
@@ -94,16 +110,14 @@ class Proxy:
 
         async def passing() -> AsyncIterator[bytes]:
             async for chunk in answer.aiter_raw():
-                if session and len(kept) <= LARGEST:
+                if talk and len(kept) <= LARGEST:
                     kept.extend(chunk)
                 yield chunk
             ended[0] = True
 
         def over() -> None:
-            if session and dialect and given is not None and answer.status_code == 200:
-                task = asyncio.create_task(self._record(dialect, given, space, session, kept, ended[0]))
-                self._recording.add(task)
-                task.add_done_callback(self._recording.discard)
+            if talk and answer.status_code == 200:
+                self._beside(self._record(talk, kept, ended[0]))
 
         async def closing() -> None:
             await answer.aclose()
@@ -113,39 +127,48 @@ class Proxy:
         found.raw_headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in back]
         return found
 
-    async def _remembering(self, dialect: Dialect, body: dict[str, Any], raw: bytes, space: str, session: str) -> bytes:
+    def _beside(self, recording: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Has something recorded that no call waits for."""
+        task = asyncio.create_task(recording)
+        self._recording.add(task)
+        task.add_done_callback(self._recording.discard)
+        return task
+
+    async def _remembering(self, talk: Talk, raw: bytes) -> bytes:
         """The request with what the memory gives; as it was where that is nothing."""
-        said = said_by_user(dialect, body)
+        said = said_by_user(talk.dialect, talk.body)
         words = {}
-        chain = blake2b(f"{space}\0{session}".encode(errors="replace"), digest_size=16)
+        chain = blake2b(f"{talk.space}\0{talk.session}".encode(errors="replace"), digest_size=16)
         for place, text in said:
             chain.update(b"\0" + text.encode(errors="replace"))
             key = chain.digest()
-            if place == said[-1][0] and key not in self._put and is_asked(dialect, body):
+            if place == said[-1][0] and key not in self._put and is_asked(talk.dialect, talk.body):
                 with suppress(Exception):  # what was put in before stays in, though memory has nothing to add in time
-                    self._put[key] = await asyncio.wait_for(self._context(space, session, text), PATIENCE)
+                    self._put[key] = await asyncio.wait_for(self._context(talk, text), PATIENCE)
                 while len(self._put) > PUT:
                     self._put.popitem(last=False)
             if self._put.get(key):
                 self._put.move_to_end(key)
                 words[place] = self._put[key]
-        return dumps(with_words(dialect, body, words)) if words else raw
+        return dumps(with_words(talk.dialect, talk.body, words)) if words else raw
 
-    async def _context(self, space: str, session: str, question: str) -> str:
+    async def _context(self, talk: Talk, question: str) -> str:
         """What the memory gives beyond the conversation itself; "" for nothing."""
-        how: dict[str, Any] = {"question": whole_text(question), "without": ["recent"], "space": space or None}
-        found = await self._door.context(session, **how)
+        how: dict[str, Any] = {"question": whole_text(question), "without": ["recent"], "space": talk.space or None}
+        found = await self._door.context(talk.session, record=False, **how)
+        if found["shown"]:
+            talk.shown = self._beside(self._door.show_later(found))
         return str(found["text"]) if any(section["pieces"] for section in found["sections"]) else ""
 
-    async def _record(
-        self, dialect: Dialect, body: dict[str, Any], space: str, session: str, reply: bytes | bytearray, ended: bool
-    ) -> None:
-        """Records what was said: the request, and the reply where it came whole."""
+    async def _record(self, talk: Talk, reply: bytes | bytearray, ended: bool) -> None:
+        """Records what was said: the request, and the reply where it came whole; after what was shown to it."""
+        if talk.shown is not None:
+            await asyncio.wait([talk.shown])
         try:
-            said = {k: v for k, v in body.items() if k not in ("metadata", "id")} | {"session": session}
-            if ended and (answer := joined(dialect, bytes(reply))) is not None:
+            said = {k: v for k, v in talk.body.items() if k not in ("metadata", "id")} | {"session": talk.session}
+            if ended and (answer := joined(talk.dialect, bytes(reply))) is not None:
                 said["response"] = answer
-            for outcome in await take_in(self._door, dialect.source, dumps(said), session, space):
+            for outcome in await take_in(self._door, talk.dialect.source, dumps(said), talk.session, talk.space):
                 if "refused" in outcome:
                     log.warning("a turn was not recorded: %s", outcome["refused"])
         except (MnemologError, ValueError, KeyError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -245,6 +245,12 @@ def heard(result: asyncio.Future[Any]) -> None:
     """Marks a failure as told: Python tells of those that nobody heard of, and who waits for all hears of the first."""
     if not result.cancelled():
         result.exception()
+
+
+async def learn(consumer: aiokafka.AIOKafkaConsumer[Any, Any], topics: Iterable[str]) -> None:
+    """Has a consumer find out where topics are, of all of them at once: asked for what it does not know, it finds out
+    about one at a time, and each time waits for BACKOFF_MS. Asking for a topic may make it, on some brokers."""
+    await asyncio.gather(*[consumer._client.add_topic(topic) for topic in topics])
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ from streams.core.driver import Record
 from streams.core.errors import LogError
 from streams.core.events import Outside, TurnRecorded
 from streams.logs.erased import SALT, name_of
-from streams.logs.kafka.connection import Connection, Portal, heard
+from streams.logs.kafka.connection import Connection, Portal, heard, learn
 from streams.logs.kafka.index import Index, same
 from streams.logs.kafka.moves import FORMER, Moving, in_force, moving
 from streams.logs.kafka.records import Broken, Headers, Read, headers_of, partition_of
@@ -150,7 +150,7 @@ class KafkaLog:
 
     async def _control_end(self) -> int:
         place = TopicPartition(Names(self.names.root).control, 0)
-        return int((await (await self._look()).end_offsets([place]))[place])
+        return int((await (await self._look(place.topic)).end_offsets([place]))[place])
 
     @property
     def id(self) -> str:
@@ -405,7 +405,8 @@ class KafkaLog:
         return self._call(self._ends())
 
     async def _ends(self) -> dict[int, int]:
-        return {place.partition: end for place, end in (await (await self._look()).end_offsets(self._places)).items()}
+        looker = await self._look(self.names.turns)
+        return {place.partition: end for place, end in (await looker.end_offsets(self._places)).items()}
 
     def begin(self, partition: int) -> int:
         """The first offset that the brokers still keep; above 0 only where records were lost to retention."""
@@ -420,12 +421,14 @@ class KafkaLog:
 
     async def _begin(self, partition: int) -> int:
         place = self._places[partition]
-        return int((await (await self._look()).beginning_offsets([place]))[place])
+        return int((await (await self._look(place.topic)).beginning_offsets([place]))[place])
 
-    async def _look(self) -> AIOKafkaConsumer:
-        """A consumer that only answers questions. Why apart: behind a fetch that waits for records, they would wait."""
+    async def _look(self, topic: str) -> AIOKafkaConsumer:
+        """A consumer that only answers questions, about a topic. Why apart: behind a fetch that waits for records, they
+        would wait."""
         if self._looker is None:
             self._looker = await self._start(AIOKafkaConsumer(**self.connection.client(), **CONSUMER))
+        await learn(self._looker, [topic])
         return self._looker
 
     def offset_of(self, space: str, id_: str) -> int | None:
@@ -514,7 +517,7 @@ class KafkaLog:
 
     async def _catch_up_notes(self) -> None:
         place = TopicPartition(self.names.control, 0)
-        end = (await (await self._look()).end_offsets([place]))[place]
+        end = (await (await self._look(place.topic)).end_offsets([place]))[place]
         if self._control is None:
             self._control = await self._start(AIOKafkaConsumer(**self.connection.client(), **READER))
         await read_notes_to(self._control, place, self._notes, end)

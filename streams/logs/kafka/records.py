@@ -43,7 +43,7 @@ Headers = Sequence[tuple[str, bytes]]
 SOURCE = b"mnemolog"
 JSON = b"application/json"
 PROGRESSED = "progressed"
-validator.rebuild()  # why here: it reads docstrings when first used, and two threads that do so at once fail
+validator.rebuild()  # why here: it is built when first used, for which no message is to wait
 _EDGE = Edge()
 """Why one for all: it holds only counts of events without id, and here an event without id is broken."""
 

@@ -19,7 +19,7 @@ from aiokafka.structs import ConsumerRecord
 from streams.core.errors import BusyError, LogError, UsageError, counted
 from streams.core.events import MAX_EVENT_BYTES
 from streams.core.patterns import lazily
-from streams.logs.kafka.connection import Connection, admin, once_coordinated, run, started
+from streams.logs.kafka.connection import Connection, admin, learn, once_coordinated, run, started
 
 PARTITIONS = 4
 """Of a log for which no number is said: workers that share the work, at most; it stays for ever."""
@@ -334,6 +334,7 @@ async def read_notes(connection: Connection, patience: float = 0.0) -> dict[str,
         notes: dict[str, str] = {}
         while True:
             if control.topic in await consumer.topics():  # why first: asking for a topic may make it, on some brokers
+                await learn(consumer, [control.topic])
                 end = (await consumer.end_offsets([control]))[control]
                 await read_notes_to(consumer, control, notes, end)
             if "id" in notes or asyncio.get_running_loop().time() >= deadline:
@@ -393,6 +394,7 @@ async def bounds(
     """The first offset that a partition keeps, and the one after the last that is committed, or only written."""
     how = connection.client() | READER | {"isolation_level": isolation}
     async with started(AIOKafkaConsumer(**how)) as consumer:
+        await learn(consumer, [place.topic])
         return (await consumer.beginning_offsets([place]))[place], (await consumer.end_offsets([place]))[place]
 
 
@@ -402,6 +404,7 @@ async def looked_up(
     """The end of a partition, and the record that stands at an offset, if one does; committed or not."""
     how = connection.client() | READER | {"isolation_level": "read_uncommitted"}
     async with started(AIOKafkaConsumer(**how)) as consumer:
+        await learn(consumer, [place.topic])
         begin = (await consumer.beginning_offsets([place]))[place]
         end = (await consumer.end_offsets([place]))[place]
         if begin <= offset < end:
@@ -422,6 +425,7 @@ async def whole(
     async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
         if await lacking(consumer, [place.topic]):
             raise LogError(f"there is no topic {place.topic}", "`mnemolog topics create` makes what is missing")
+        await learn(consumer, [place.topic])
         begin = max(start, (await consumer.beginning_offsets([place]))[place])
         end = stop if stop is not None else (await consumer.end_offsets([place]))[place]
         if begin >= end:
@@ -460,6 +464,7 @@ async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
 async def _ends(connection: Connection, topics: Mapping[str, int]) -> dict[str, Ends]:
     places = [TopicPartition(topic, p) for topic, count in topics.items() for p in range(count)]
     async with started(AIOKafkaConsumer(**connection.client())) as consumer:
+        await learn(consumer, topics)
         begins = await consumer.beginning_offsets(places) if places else {}
         ends = await consumer.end_offsets(places) if places else {}
     return {

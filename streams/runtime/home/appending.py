@@ -50,7 +50,7 @@ class Appending:
         self._waiting.put((call, reply))
 
     def _run(self) -> None:
-        get_ready()  # that takes a quarter of a second, for which nobody is to wait
+        get_ready()  # that takes fifty milliseconds, for which nobody is to wait
         while (first := self._waiting.get()) is not None:
             together = [first]
             events = len(first[0].feed)

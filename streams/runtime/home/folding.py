@@ -1,7 +1,8 @@
 """The thread of a server that folds: it alone writes live. Others ask it for a state, or to do something with live.
 
-It folds in batches while turns keep coming, and at once when somebody asks. Live is derived: where it breaks (no room,
-a fatal error), it is opened again, and until that works questions are answered with what is wrong; the log goes on.
+It folds in batches while turns keep coming, and at once when somebody asks; what it folded is committed beside it (see
+`streams.runtime.fold.Ahead`). Live is derived: where it breaks (no room, a fatal error), it is opened again, and until
+that works questions are answered with what is wrong; the log goes on.
 """
 
 from __future__ import annotations
@@ -210,7 +211,8 @@ class Folding:
             self._done = wanted
             self._changed.notify_all()
             jobs = len(self._jobs)
-        settled = runtime.settle(soon=not jobs)
+        is_idle = not folded and bool(self._folded) and time.monotonic() - self._folded > IDLE
+        settled = runtime.settle(soon=not (jobs or is_idle))
         for _ in range(jobs):  # why taken one by one: whoever waits for one that is never begun is told by `_fail`
             self._carry_out(*self._jobs.popleft())
         if folded:
@@ -222,7 +224,7 @@ class Folding:
         if time.monotonic() - self._ticked >= TICK:
             self._ticked = time.monotonic()
             self.office.runtime.tick()
-        if self._folded and time.monotonic() - self._folded > IDLE:
+        if is_idle:
             self._folded = 0.0
             self._tidy()
 

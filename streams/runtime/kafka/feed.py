@@ -11,7 +11,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.structs import ConsumerRecord
 
 from streams.core.errors import LogError
-from streams.logs.kafka.connection import Connection, Portal
+from streams.logs.kafka.connection import Connection, Portal, learn
 from streams.logs.kafka.topics import GATHER, READER, lacking
 
 Found = Mapping[TopicPartition, Sequence["ConsumerRecord[bytes, bytes]"]]
@@ -93,6 +93,7 @@ class Feed:
                 f"there is no topic {missing[0]} on {self._connection.servers}",
                 "`mnemolog topics create`, then start `mnemolog worker`",
             )
+        await learn(self._consumer, {place.topic for place in places})
         first = await self._consumer.beginning_offsets(list(places))
         ends = await self._consumer.end_offsets(list(places))
         for place, offset in places.items():

@@ -1,5 +1,5 @@
 """Faust, given whole runs of records. All that leans on inner parts of Faust and aiokafka is in this file,
-the last of the list in `streams.logs.kafka.topics`.
+the last two of the list in `streams.logs.kafka`.
 
 Faust's way of one record costs 100 us (a message, a task, an event, a queue), a third of what the whole pass costs.
 Here the event that an agent takes is all that one fetch brought of a partition; groups, assignment and the life of the
@@ -19,6 +19,7 @@ Inner parts, each with the reason; `tests/kafka/test_inner_parts.py` fails when 
     aiokafka MessageAccumulator._batches            and of each batch that was not sent yet
     aiokafka MessageBatch._drain_waiter             that it is on its way
     aiokafka AIOKafkaAdminClient._send_request_to_node   it deletes no consumer groups otherwise
+    aiokafka AIOKafkaConsumer._client               it finds out about topics one by one otherwise, with a pause each
 """
 
 from __future__ import annotations
