@@ -2,15 +2,14 @@
 
 A phrase is a run of words without stop words between, or several joined by words such as "of" and "the". It ends where
 its clause ends or where a stop word comes that joins nothing, so that nothing of it is cut off; a word alone in the
-midst of commas ("Can I help you, madam?") is none. What it is worth:
+midst of commas ("Can I help you, madam?") is none. What it is worth is how alike it is likely to be to what a person
+would write, by how likely each of its words is to stand there (see naming):
 
-    points for what is seen of it (see WORTH) + points of its words (titles.json)
-    + points for how many of the effort's turns use its words
+    worth = 2 * sum of the likelihoods of its words / (its words + THEIRS) + points for what is seen of it (see WORTH)
 
-Points are those of a ridge regression against what people called dialogues and pieces of work
-(tests/bench/learn_summaries.py learns them), but for names and for what somebody wants done: they say what work is
-about, and cost nothing by that measure.
-A title changes only while the effort is young, and only for a better one.
+Why points besides: names and what somebody wants done say what work is about, and cost nothing by that measure.
+A few words may take another phrase of these turns beside them ("Visa form, Bangalore"), where the two together are
+worth more by far. A title changes only while the effort is young, and only for a better one.
 
 The terms that are told of an effort are those most telling:
 
@@ -29,14 +28,14 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from processors.open_efforts.index import Active
+from processors.open_efforts.naming import BRIEF_BELOW, LIKELY, SURE, of_seen, points_used, seen, wanted
 from processors.open_efforts.records import Effort
 from streams.core.patterns import lazily
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
 from streams.core.text.cues import COMMON as CALENDAR
-from streams.core.text.learned import Learned
 from streams.core.text.telling import excerpt, lines
-from streams.core.text.terms import CAPITAL, CLAUSE, NAMED, SENTENCE, WORDS
+from streams.core.text.terms import CLAUSE, NAMED, SENTENCE, WORDS
 
 TOPIC = 200
 """Characters of a declared topic at most."""
@@ -44,14 +43,13 @@ FIRST, EXCERPT = 4, 240
 """Turns of an effort that may name it, and characters kept of each."""
 YOUNG = 24
 """Turns up to which a title may change."""
-BETTER = 4
-"""Points by which another title must be better than the present one."""
+BETTER = 110
+"""Percent of the present title's worth that another must have."""
 MOST_WORDS, MOST_SENTENCES = 6, 10
 """Words of a title, and sentences that it is looked for in."""
 OPENS, CLOSES = "([{<", (")", "]", "}", ">")
 """What an aside begins and ends with: a title runs neither into one nor out of it."""
 _BEHIND = ".,;:!?…'\"”’"
-MOST_USES = 8
 SHORTEST = 3
 """Letters of a title of one word."""
 TOLD = 12
@@ -63,12 +61,10 @@ für und mit zu du de la le les des et pour avec el los las del y para con en
 """
 JOINING = frozenset(_JOINING.split())
 """Words that join two parts of a title."""
-_ASKING = """
-want wants wanted need needs like love trying going help plan planning try prefer how can could may please lets decided
-remind
-"""
-ASKING = frozenset(_ASKING.split())
-"""What comes behind one of these (and "to", "you", "me", "i", "we") is what somebody wants to do."""
+_DOING = "find make take see keep give get show call bring"
+DOING = frozenset(_DOING.split())
+"""Verbs that tell too little to stand in a title, but at its head: "Find a seat", where that is what is wanted."""
+_ADDING = frozenset(("and", "und", "et", "y"))
 _LOOSE = """
 later lately recently earlier often generally eventually finally probably actually
 uff ugh argh aargh phew pfff oops whoops ouch yikes yay hooray hurray hurrah yuck meh jeez gosh whoa huh hmpf ooh aww
@@ -81,20 +77,15 @@ _NUMBERED = lazily(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _NUMBER = re.compile(r"[\W\d_]+").fullmatch
 """What has no letter: an amount or a telephone number names no work."""
-_BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
-WORTH = {
-    "wanted": 12, "joined": -2, "verb": 2, "light": -6, "ends light": -4, "leads": 1, "named": 7, "capital": -2,
-    "one word": -11, "past": -3, "two words": -2, "three words": 0, "four words": 3, "five words": 5,
-    "six words": 5, "first": 36, "second": 7, "early": 1, "uses": 18, "often": 2, "once": -1,
-}  # fmt: skip
-"""Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
-`once`: for each of its telling words that three turns use, or one."""
-OFTEN = 3
-USES = [round(WORTH["uses"] * sqrt(used)) for used in range(MOST_USES + 1)]
-of_words = Learned.load("processors.open_efforts", "titles.json").only("title")
-"""Points of the stems of a phrase: "recipe" and "renew" stand in what people call work, "morning" and "ask" do not."""
-_COUNTED = ("", "one word", "two words", "three words", "four words", "five words", "six words")
-PLACES = ("first", "second", "early", "early")
+WORTH = {"wanted": 30, "named": 25, "one word": -30, "past": -60, "light": -20}
+"""Points of a phrase, in thousandths of likeness: it is what somebody wants done; it has a name beside other words; it
+is one word, and one that tells what was done ("reviewed"); it begins with a word that says little."""
+THEIRS = 5
+"""Words that a person's title has, in halves."""
+PAIRED, WITH, MOST_PAIRED = 2, 5, 115
+"""Words of a phrase that another may stand beside, words of both, and percent of its worth that both must have."""
+LIKELY_BESIDE = 150
+"""Likelihood, in thousandths, that the words of the other must have on average."""
 
 
 _WIDE_CLAUSE = dict.fromkeys(map(ord, "，；：、"), "\n")
@@ -106,11 +97,26 @@ class Phrase(NamedTuple):
 
     text: str
     """With a capital; a path or an identifier stays as it is."""
+    start: int
+    end: int
+    """Its words among those of the text."""
     points: int
-    """For what is seen of it."""
+    """For what is seen of it, in thousandths of likeness."""
+    stems: frozenset[str]
+    named: bool
+    """Whether it begins with a capital where it stands."""
+
+
+class Told(NamedTuple):
+    """What the words of a text give titles."""
+
     stems: list[str]
-    features: list[str]
-    """Of WORTH."""
+    """Of each word; "" where it has none."""
+    points: list[int]
+    """Of each word, for what is seen where it stands."""
+    phrases: list[Phrase]
+    used: frozenset[str]
+    """The stems."""
 
 
 def _runs(
@@ -123,13 +129,14 @@ def _runs(
         if chain and words[at][0] in OPENS:
             yield chain
             chain, open_, joined = [], False, False
-        if stem and spelled[at] not in CALENDAR and spelled[at] not in LOOSE:
+        said = spelled[at]
+        if (stem and said not in CALENDAR and said not in LOOSE) or (said in DOING and wanted(spelled, at)):
             if open_ and not joined:
                 chain[-1] = (chain[-1][0], at + 1)
             else:
                 chain.append((at, at + 1))
             open_, joined = True, False
-        elif open_ and spelled[at] in JOINING:
+        elif open_ and said in JOINING and not (joined and spelled[at - 1] in _ADDING):
             joined = True
         elif chain:
             yield chain
@@ -142,71 +149,89 @@ def _runs(
 
 
 @lru_cache(maxsize=2048)
-def phrases(text: str) -> tuple[tuple[Phrase, ...], ...]:
-    """The phrases of the sentences of a text that tell something. A memo of a pure function."""
-    found: list[list[Phrase]] = [[]]
+def told(text: str, place: int, brief: bool) -> Told:
+    """What a text gives titles that is the turn at `place` of an effort that begins briefly. A memo of a pure function.
+
+    Why words of all lines in one list: a phrase knows its own by two numbers.
+    """
+    all_stems: list[str] = []
+    points: list[int] = []
+    found: list[Phrase] = []
+    sentence = 0
+    for words, spelled, stems, flags in _lines(text):
+        of_words = seen(words, spelled, stems, flags, place, len(all_stems), sentence, brief)
+        points += map(of_seen, of_words)
+        for chain in _runs(words, stems, spelled, flags) if sentence < MOST_SENTENCES else ():
+            for start, stop in _spans(chain, stems):
+                if phrase := _phrase(words, spelled, stems, flags, start, stop, len(all_stems)):
+                    found.append(phrase)
+        all_stems += stems
+        sentence += _sentences(flags)
+    return Told(all_stems, points, found, frozenset(filter(None, all_stems)))
+
+
+def signals(text: str, place: int, brief: bool) -> Iterator[tuple[Sequence[str], Sequence[str], list[list[str]]]]:
+    """The words of each line of a text, their stems, and what is seen of each (see naming): for who learns of it."""
+    said = sentence = 0
+    for words, spelled, stems, flags in _lines(text):
+        yield words, stems, [*seen(words, spelled, stems, flags, place, said, sentence, brief)]
+        said += len(words)
+        sentence += _sentences(flags)
+
+
+def _sentences(flags: Sequence[int]) -> int:
+    """How many sentences a line has."""
+    return sum(bool(flag & SENTENCE) for flag in flags[:-1]) + 1
+
+
+def _lines(text: str) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[int]]]:
+    """The words of each line: as they stand, folded, their stems and their flags."""
     for line in lines(text if text.isascii() else text.translate(_WIDE_CLAUSE)):
-        words = line.split()
-        if not words:
-            continue
-        _, spelled, stems, flags, _, _ = zip(*map(WORDS.__getitem__, words), strict=True)
-        done = 0
-        for chain in _runs(words, stems, spelled, flags):
-            if any(flag & SENTENCE for flag in flags[done : chain[0][0]]):
-                found.append([])
-            done = chain[0][0]
-            for place, (start, _) in enumerate(chain):
-                for _, end in chain[place:]:
-                    if end - start > MOST_WORDS:
-                        break
-                    bare = end
-                    while bare > start and not (stems[bare - 1] and CLASSES[stems[bare - 1]]):
-                        bare -= 1
-                    for stop in dict.fromkeys((bare, end)):
-                        if stop > start and (phrase := _phrase(words, spelled, stems, flags, start, stop)):
-                            found[-1].append(phrase)
-        found.append([])
-    return tuple(map(tuple, filter(None, found)))
+        if words := line.split():
+            _, spelled, stems, flags, _, _ = zip(*map(WORDS.__getitem__, words), strict=True)
+            yield words, spelled, stems, flags
+
+
+def _spans(chain: list[tuple[int, int]], stems: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From where a run begins to where one ends, and to the last word there that tells more than little."""
+    for place, (start, _) in enumerate(chain):
+        for _, end in chain[place:]:
+            if end - start > MOST_WORDS:
+                break
+            bare = end
+            while bare > start and not (stems[bare - 1] and CLASSES[stems[bare - 1]]):
+                bare -= 1
+            for stop in dict.fromkeys((bare, end)):
+                if stop > start:
+                    yield start, stop
 
 
 def _phrase(
-    words: Sequence[str], spelled: Sequence[str], stems: Sequence[str], flags: Sequence[int], start: int, end: int
-) -> Phrase | None:
+    words: Sequence[str], spelled: Sequence[str], stems: Sequence[str], flags: Sequence[int], start: int, end: int,
+    before: int,
+) -> Phrase | None:  # fmt: skip
     """The words from `start` to `end` as a title; None where they tell nothing."""
-    said = [stem for stem in stems[start:end] if stem]
-    before = start - 1
+    said = frozenset(filter(None, stems[start:end]))
     if not any(map(CLASSES.__getitem__, said)) or all(map(_NUMBER, words[start:end])):
         return None
-    if end - start == 1 and (len(words[start]) < SHORTEST or (start and flags[start] & flags[before] & CLAUSE)):
+    if end - start == 1 and (len(words[start]) < SHORTEST or (start and flags[start] & flags[start - 1] & CLAUSE)):
         return None
-    features = [_COUNTED[end - start]]
-    while before > 0 and spelled[before] in _BETWEEN:
-        before -= 1
-    if before >= 0 and spelled[before] in ASKING:
-        features.append("wanted")
-    if len(said) < end - start:
-        features.append("joined")
-    if spelled[start].endswith("ing"):
-        features.append("verb")
-    elif end - start == 1 and spelled[start].endswith("ed"):
-        features.append("past")
-    if not CLASSES[said[0]]:
-        features.append("light")
-    if not CLASSES[said[-1]]:
-        features.append("ends light")
-    if not start or flags[start - 1] & CLAUSE:
-        features.append("leads")
-    seen = 0
-    for flag in flags[start:end]:
-        seen |= flag
-    if seen & NAMED and len(said) > 1:
-        features.append("named")
-    elif seen & CAPITAL and start:
-        features.append("capital")
+    points = 0
+    if wanted(spelled, start):
+        points += WORTH["wanted"]
+    if end - start == 1:
+        points += WORTH["past" if spelled[start].endswith("ed") else "one word"]
+    if stems[start] and not CLASSES[stems[start]]:
+        points += WORTH["light"]
+    if len(said) > 1 and any(flag & NAMED for flag in flags[start:end]):
+        points += WORTH["named"]
     text = " ".join(words[start:end]).strip(_EDGE)
+    if not flags[end - 1] & CLAUSE:
+        text = text.removesuffix("'s").removesuffix("’s")
+    named = text[:1].isupper()
     if _NAME.isdisjoint(text.partition(" ")[0]):
         text = text[:1].upper() + text[1:]
-    return Phrase(text, sum(map(WORTH.__getitem__, features)) + of_words(said), said, features)
+    return Phrase(text, before + start, before + end, points, said, named)
 
 
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
@@ -217,32 +242,77 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
 
     The present one where no other is better by far; "" where none of them tells anything.
     """
-    best, most, place = present, -1000, 0
-    for text in texts:
-        for sentence in phrases(text):
-            if place == MOST_SENTENCES:
-                return best
-            early = WORTH[PLACES[place]] if place < len(PLACES) else 0
-            for phrase in sentence:
-                points = phrase.points + early + _used(phrase.stems, uses)
-                if phrase.text == present:
-                    points += BETTER
-                if points > most and phrase.text.lower() not in people:
-                    best, most = phrase.text, points
-            place += 1
-    return best
+    phrases = _weighed(texts, uses)
+    best: _Weighed | None = None
+    known: dict[str, _Weighed] = {}
+    for one in phrases:
+        text = one[3].text
+        if (best is None or one[0] > best[0]) and text.lower() not in people:
+            best = one
+        if text not in known or one[0] > known[text][0]:
+            known[text] = one
+    if best is None:
+        return present
+    worth, found = _beside(best, phrases, people)
+    return present if _present(present, known) * BETTER >= worth * 100 else found
 
 
-def _used(stems: Sequence[str], uses: Mapping[str, int]) -> int:
-    """Points for how many turns use the words of a phrase."""
-    most, points = 1, 0
-    for stem in stems:
-        used = uses.get(stem, 1)
-        if used > most:
-            most = used
-        if (used == 1 or used >= OFTEN) and CLASSES[stem]:
-            points += WORTH["once"] if used == 1 else WORTH["often"]
-    return points + USES[most if most < MOST_USES else MOST_USES]
+_Weighed = tuple[int, int, int, Phrase]
+"""The worth of a phrase, the likelihoods of its words together, how many these are, and the phrase."""
+
+
+def _weighed(texts: Sequence[str], uses: Mapping[str, int]) -> list[_Weighed]:
+    """The phrases of the first turns of an effort."""
+    brief = bool(texts) and len(texts[0].split()) < BRIEF_BELOW
+    given = [told(text, place, brief) for place, text in enumerate(texts)]
+    points = points_used([one.used for one in given], uses, brief)
+    found: list[_Weighed] = []
+    for one in given:
+        sums = [0]
+        for stem, here in zip(one.stems, one.points, strict=True):
+            sums.append(sums[-1] + LIKELY[max(-SURE, min(SURE, here + points[stem] if stem else here)) + SURE])
+        for phrase in one.phrases:
+            count, likely = phrase.end - phrase.start, sums[phrase.end] - sums[phrase.start]
+            found.append((4 * likely // (2 * count + THEIRS) + phrase.points, likely, count, phrase))
+    return found
+
+
+def _beside(best: _Weighed, phrases: Sequence[_Weighed], people: Container[str]) -> tuple[int, str]:
+    """What the best phrase is worth, and it; both with another beside it where that is worth more by far."""
+    worth, likely, count, phrase = best
+    if count > PAIRED:
+        return worth, phrase.text
+    most, other = worth * MOST_PAIRED // 100, None
+    for _, also, words, beside in phrases:
+        both = 4 * (likely + also) // (2 * (count + words) + THEIRS) + phrase.points + beside.points
+        if (
+            both > most
+            and count + words <= WITH
+            and also >= LIKELY_BESIDE * words
+            and phrase.stems.isdisjoint(beside.stems)
+            and beside.text.lower() not in people
+        ):
+            most, other = both, beside
+    if other is None:
+        return worth, phrase.text
+    first, second = (other, phrase) if phrase.named and not other.named else (phrase, other)
+    return most, f"{first.text}, {_inside(second)}"
+
+
+def _inside(phrase: Phrase) -> str:
+    """A phrase as it stands behind another."""
+    return phrase.text if phrase.named else phrase.text[:1].lower() + phrase.text[1:]
+
+
+def _present(present: str, known: Mapping[str, _Weighed]) -> int:
+    """What the present title is worth; 0 where it is made of no phrases that are there."""
+    if present in known:
+        return known[present][0]
+    first, _, second = present.partition(", ")
+    one, other = known.get(first), known.get(second) or known.get(second[:1].upper() + second[1:])
+    if one is None or other is None:
+        return 0
+    return 4 * (one[1] + other[1]) // (2 * (one[2] + other[2]) + THEIRS) + one[3].points + other[3].points
 
 
 def renamed(effort: Effort, people: Container[str]) -> str:
