@@ -41,9 +41,12 @@ BRIEF_BELOW = 14
 SHORT = 5
 """Words of a line below which it is short."""
 BRIEF = "brief "
-SURE = 1000
-LIKELY = [round(1000 / (1 + math.exp(-points / 100))) for points in range(-SURE, SURE + 1)]
-"""Thousandths, by points from -SURE on."""
+SEEN, USED = 2000, 1000
+"""Points of either kind are at most so many, and at least so many below zero."""
+SURE = 600
+LIKELY = [min(SURE, round(1000 / (1 + math.exp(-points / 100)))) for points in range(-SEEN - USED, SEEN + USED + 1)]
+"""Likelihoods, in thousandths, by points from the least on. No word is surer than SURE: it would stand alone, where a
+phrase of two or three likely ones says more."""
 
 
 def wanted(spelled: Sequence[str], at: int) -> bool:
@@ -115,10 +118,15 @@ def used(kind: int, uses: int, rank: int, most: int, turns: int, first: int, bri
     return signals + [BRIEF + signal for signal in signals] if brief else signals
 
 
+def points_seen(signals: list[str]) -> int:
+    """Points of signals of `seen`, counted from the least that a word can have."""
+    return max(-SEEN, min(SEEN, of_seen(signals))) + SEEN + USED
+
+
 @lru_cache(maxsize=1 << 14)
 def points_of_use(kind: int, uses: int, rank: int, most: int, turns: int, first: int, brief: bool) -> int:
-    """Points of these signals. A memo of a pure function: few sorts of use are common."""
-    return of_used(used(kind, uses, rank, most, turns, first, brief))
+    """Points of signals of `used`. A memo of a pure function: few sorts of use are common."""
+    return max(-USED, min(USED, of_used(used(kind, uses, rank, most, turns, first, brief))))
 
 
 def uses_of(
@@ -126,20 +134,22 @@ def uses_of(
 ) -> Iterator[tuple[str, tuple[int, int, int, int, int, int]]]:
     """How each stem of the first turns is used in the effort, as `used` takes it. Stems that `uses` does not tell of
     are used once."""
-    said: dict[str, list[int]] = {}
+    said: dict[str, int] = {}
     for place, stems in enumerate(first):
         for stem in stems:
-            if stem in said:
-                said[stem][0] += 1
-            else:
-                said[stem] = [1, place]
-    counts = sorted(-count for stem, count in uses.items() if CLASSES[stem])
-    most = -counts[0] if counts else 1
-    for stem, (turns, place) in said.items():
+            said[stem] = said[stem] + _TURN if stem in said else place + _TURN
+    counts = sorted([-count for stem, count in uses.items() if CLASSES[stem]])
+    highest = -counts[0] if counts else 1
+    ranks = {use: bisect_left(counts, -use) for use in {1, *uses.values()}}
+    for stem, code in said.items():
         use = uses.get(stem, 1)
-        yield stem, (CLASSES[stem], use, bisect_left(counts, -use), max(most, use), turns, place)
+        yield stem, (CLASSES[stem], use, ranks[use], highest if highest > use else use, code // _TURN, code % _TURN)
+
+
+_TURN = 16
+"""What a turn counts in a number that holds a place, too."""
 
 
 def points_used(first: Sequence[frozenset[str]], uses: Mapping[str, int], brief: bool) -> dict[str, int]:
-    """The points of the stems of an effort's first turns for how they are used in it."""
-    return {stem: points_of_use(*how, brief) for stem, how in uses_of(first, uses)}
+    """The points of the stems of an effort's first turns for how they are used in it; 0 of ""."""
+    return {"": 0} | {stem: points_of_use(*how, brief) for stem, how in uses_of(first, uses)}

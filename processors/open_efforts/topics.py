@@ -8,8 +8,7 @@ would write, by how likely each of its words is to stand there (see naming):
     worth = 2 * sum of the likelihoods of its words / (its words + THEIRS) + points for what is seen of it (see WORTH)
 
 Why points besides: names and what somebody wants done say what work is about, and cost nothing by that measure.
-A few words may take another phrase of these turns beside them ("Visa form, Bangalore"), where the two together are
-worth more by far. A title changes only while the effort is young, and only for a better one.
+A title changes only while the effort is young, and only for a better one.
 
 The terms that are told of an effort are those most telling:
 
@@ -23,12 +22,13 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from math import sqrt
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import NamedTuple
 
 from processors.open_efforts.index import Active
-from processors.open_efforts.naming import BRIEF_BELOW, LIKELY, SURE, of_seen, points_used, seen, wanted
+from processors.open_efforts.naming import BRIEF_BELOW, LIKELY, points_seen, points_used, seen, wanted
 from processors.open_efforts.records import Effort
 from streams.core.patterns import lazily
 from streams.core.text import Text
@@ -43,8 +43,8 @@ FIRST, EXCERPT = 4, 240
 """Turns of an effort that may name it, and characters kept of each."""
 YOUNG = 24
 """Turns up to which a title may change."""
-BETTER = 110
-"""Percent of the present title's worth that another must have."""
+BETTER = 15
+"""By how much, in thousandths of likeness, another title must be better than the present one."""
 MOST_WORDS, MOST_SENTENCES = 6, 10
 """Words of a title, and sentences that it is looked for in."""
 OPENS, CLOSES = "([{<", (")", "]", "}", ">")
@@ -64,9 +64,20 @@ JOINING = frozenset(_JOINING.split())
 _DOING = "find make take see keep give get show call bring"
 DOING = frozenset(_DOING.split())
 """Verbs that tell too little to stand in a title, but at its head: "Find a seat", where that is what is wanted."""
+_WHO = """
+i we you he she they it who ive weve youve theyve id wed youd theyd hed shed will would
+"""
+_SUBJECTS = frozenset(_WHO.split())
+_BEING = """
+was were been be is are am got has have had im youre were theyre its thats hes shes
+"""
+_HELPING = frozenset(_BEING.split())
+"""Behind these comes what somebody does or did: a verb that a title, without its subject, does not begin with, unless
+it ends with "ing" ("I'm moving to Lisbon"), or, behind the latter, one that ends with "ed"."""
 _ADDING = frozenset(("and", "und", "et", "y"))
 _LOOSE = """
 later lately recently earlier often generally eventually finally probably actually
+guten morgen abend moin hallo soy buenos buenas días tardes noches salut bonjour bonsoir
 uff ugh argh aargh phew pfff oops whoops ouch yikes yay hooray hurray hurrah yuck meh jeez gosh whoa huh hmpf ooh aww
 """
 LOOSE = frozenset(_LOOSE.split())
@@ -77,15 +88,12 @@ _NUMBERED = lazily(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _NUMBER = re.compile(r"[\W\d_]+").fullmatch
 """What has no letter: an amount or a telephone number names no work."""
-WORTH = {"wanted": 30, "named": 25, "one word": -30, "past": -60, "light": -20}
+WORTH = {"wanted": 30, "named": 40, "one word": -30, "past": -60, "light": -20, "cut": -200}
 """Points of a phrase, in thousandths of likeness: it is what somebody wants done; it has a name beside other words; it
-is one word, and one that tells what was done ("reviewed"); it begins with a word that says little."""
-THEIRS = 5
-"""Words that a person's title has, in halves."""
-PAIRED, WITH, MOST_PAIRED = 2, 5, 115
-"""Words of a phrase that another may stand beside, words of both, and percent of its worth that both must have."""
-LIKELY_BESIDE = 150
-"""Likelihood, in thousandths, that the words of the other must have on average."""
+is one word, and one that tells what was done ("reviewed"); it begins with a word that says little, or with a
+verb that was cut off from who does it."""
+THEIRS = 3
+"""Words that a person's title has."""
 
 
 _WIDE_CLAUSE = dict.fromkeys(map(ord, "，；：、"), "\n")
@@ -102,9 +110,6 @@ class Phrase(NamedTuple):
     """Its words among those of the text."""
     points: int
     """For what is seen of it, in thousandths of likeness."""
-    stems: frozenset[str]
-    named: bool
-    """Whether it begins with a capital where it stands."""
 
 
 class Told(NamedTuple):
@@ -113,7 +118,7 @@ class Told(NamedTuple):
     stems: list[str]
     """Of each word; "" where it has none."""
     points: list[int]
-    """Of each word, for what is seen where it stands."""
+    """Of each word, for what is seen where it stands, as LIKELY counts them."""
     phrases: list[Phrase]
     used: frozenset[str]
     """The stems."""
@@ -130,13 +135,16 @@ def _runs(
             yield chain
             chain, open_, joined = [], False, False
         said = spelled[at]
+        if open_ and said.endswith("ed") and _owns(words[at - 1]):  # "Ann's retired": who did it, and what
+            yield chain
+            chain, open_, joined = [], False, False
         if (stem and said not in CALENDAR and said not in LOOSE) or (said in DOING and wanted(spelled, at)):
             if open_ and not joined:
                 chain[-1] = (chain[-1][0], at + 1)
             else:
                 chain.append((at, at + 1))
             open_, joined = True, False
-        elif open_ and said in JOINING and not (joined and spelled[at - 1] in _ADDING):
+        elif open_ and said in JOINING and not (joined and spelled[at - 1] in _ADDING) and not _owns(words[at - 1]):
             joined = True
         elif chain:
             yield chain
@@ -160,7 +168,7 @@ def told(text: str, place: int, brief: bool) -> Told:
     sentence = 0
     for words, spelled, stems, flags in _lines(text):
         of_words = seen(words, spelled, stems, flags, place, len(all_stems), sentence, brief)
-        points += map(of_seen, of_words)
+        points += map(points_seen, of_words)
         for chain in _runs(words, stems, spelled, flags) if sentence < MOST_SENTENCES else ():
             for start, stop in _spans(chain, stems):
                 if phrase := _phrase(words, spelled, stems, flags, start, stop, len(all_stems)):
@@ -219,6 +227,8 @@ def _phrase(
     points = 0
     if wanted(spelled, start):
         points += WORTH["wanted"]
+    elif start and _cut(spelled[start - 1], spelled[start], flags[start - 1]):
+        points += WORTH["cut"]
     if end - start == 1:
         points += WORTH["past" if spelled[start].endswith("ed") else "one word"]
     if stems[start] and not CLASSES[stems[start]]:
@@ -226,15 +236,26 @@ def _phrase(
     if len(said) > 1 and any(flag & NAMED for flag in flags[start:end]):
         points += WORTH["named"]
     text = " ".join(words[start:end]).strip(_EDGE)
-    if not flags[end - 1] & CLAUSE:
-        text = text.removesuffix("'s").removesuffix("’s")
-    named = text[:1].isupper()
+    if not flags[end - 1] & CLAUSE and _owns(text):
+        text = text[:-2]
     if _NAME.isdisjoint(text.partition(" ")[0]):
         text = text[:1].upper() + text[1:]
-    return Phrase(text, before + start, before + end, points, said, named)
+    return Phrase(text, before + start, before + end, points)
 
 
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
+
+
+def _owns(word: str) -> bool:
+    """Whether a word ends with a mark and "s": it owns something, or "is" is left of what comes behind it."""
+    return word.endswith(("'s", "’s"))
+
+
+def _cut(before: str, first: str, flag: int) -> bool:
+    """Whether a word is a verb of what is told by the word before it."""
+    if flag & CLAUSE:
+        return False
+    return (before in _SUBJECTS and not first.endswith("ing")) or (before in _HELPING and first.endswith("ed"))
 
 
 def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str], present: str = "") -> str:
@@ -242,77 +263,21 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
 
     The present one where no other is better by far; "" where none of them tells anything.
     """
-    phrases = _weighed(texts, uses)
-    best: _Weighed | None = None
-    known: dict[str, _Weighed] = {}
-    for one in phrases:
-        text = one[3].text
-        if (best is None or one[0] > best[0]) and text.lower() not in people:
-            best = one
-        if text not in known or one[0] > known[text][0]:
-            known[text] = one
-    if best is None:
-        return present
-    worth, found = _beside(best, phrases, people)
-    return present if _present(present, known) * BETTER >= worth * 100 else found
-
-
-_Weighed = tuple[int, int, int, Phrase]
-"""The worth of a phrase, the likelihoods of its words together, how many these are, and the phrase."""
-
-
-def _weighed(texts: Sequence[str], uses: Mapping[str, int]) -> list[_Weighed]:
-    """The phrases of the first turns of an effort."""
     brief = bool(texts) and len(texts[0].split()) < BRIEF_BELOW
     given = [told(text, place, brief) for place, text in enumerate(texts)]
     points = points_used([one.used for one in given], uses, brief)
-    found: list[_Weighed] = []
+    best, most = present, -1000
     for one in given:
-        sums = [0]
-        for stem, here in zip(one.stems, one.points, strict=True):
-            sums.append(sums[-1] + LIKELY[max(-SURE, min(SURE, here + points[stem] if stem else here)) + SURE])
+        weighed = map(add, one.points, map(points.__getitem__, one.stems))
+        sums = [0, *accumulate(map(LIKELY.__getitem__, weighed))]
         for phrase in one.phrases:
-            count, likely = phrase.end - phrase.start, sums[phrase.end] - sums[phrase.start]
-            found.append((4 * likely // (2 * count + THEIRS) + phrase.points, likely, count, phrase))
-    return found
-
-
-def _beside(best: _Weighed, phrases: Sequence[_Weighed], people: Container[str]) -> tuple[int, str]:
-    """What the best phrase is worth, and it; both with another beside it where that is worth more by far."""
-    worth, likely, count, phrase = best
-    if count > PAIRED:
-        return worth, phrase.text
-    most, other = worth * MOST_PAIRED // 100, None
-    for _, also, words, beside in phrases:
-        both = 4 * (likely + also) // (2 * (count + words) + THEIRS) + phrase.points + beside.points
-        if (
-            both > most
-            and count + words <= WITH
-            and also >= LIKELY_BESIDE * words
-            and phrase.stems.isdisjoint(beside.stems)
-            and beside.text.lower() not in people
-        ):
-            most, other = both, beside
-    if other is None:
-        return worth, phrase.text
-    first, second = (other, phrase) if phrase.named and not other.named else (phrase, other)
-    return most, f"{first.text}, {_inside(second)}"
-
-
-def _inside(phrase: Phrase) -> str:
-    """A phrase as it stands behind another."""
-    return phrase.text if phrase.named else phrase.text[:1].lower() + phrase.text[1:]
-
-
-def _present(present: str, known: Mapping[str, _Weighed]) -> int:
-    """What the present title is worth; 0 where it is made of no phrases that are there."""
-    if present in known:
-        return known[present][0]
-    first, _, second = present.partition(", ")
-    one, other = known.get(first), known.get(second) or known.get(second[:1].upper() + second[1:])
-    if one is None or other is None:
-        return 0
-    return 4 * (one[1] + other[1]) // (2 * (one[2] + other[2]) + THEIRS) + one[3].points + other[3].points
+            start, end = phrase.start, phrase.end
+            worth = 2 * (sums[end] - sums[start]) // (end - start + THEIRS) + phrase.points
+            if phrase.text == present:
+                worth += BETTER
+            if worth > most and phrase.text.lower() not in people:
+                best, most = phrase.text, worth
+    return best
 
 
 def renamed(effort: Effort, people: Container[str]) -> str:

@@ -50,7 +50,7 @@ class Effort(NamedTuple):
     uses: dict[str, int]
     """How many turns use each stem."""
     people: frozenset[str]
-    count: float
+    weight: float
 
 
 def effort(source: str, author: str, called: str, said: Sequence[TurnRecorded], whole: bool) -> Effort:
@@ -58,8 +58,8 @@ def effort(source: str, author: str, called: str, said: Sequence[TurnRecorded], 
     told = [turn for turn in said[: topics.YOUNG] if read(turn).terms]
     uses = Counter(term for turn in told for term in read(turn).terms) if whole else {}
     texts = [excerpt(turn.content, topics.EXCERPT) for turn in told[: topics.FIRST if whole else 1]]
-    count = COUNTS[source] * (1.0 if whole else OPENING)
-    return Effort(source, author, called, texts, dict(uses), frozenset(turn.agent.lower() for turn in said), count)
+    weight = COUNTS[source] * (1.0 if whole else OPENING)
+    return Effort(source, author, called, texts, dict(uses), frozenset(turn.agent.lower() for turn in said), weight)
 
 
 def given(learning: bool) -> Iterator[tuple[str, str, str, list[TurnRecorded]]]:
@@ -87,7 +87,9 @@ def dialogues(learning: bool) -> Iterator[tuple[str, str, list[TurnRecorded]]]:
         if (path.parent.name in MEASURING) is not learning:
             for dialogue in json.loads(path.read_text("utf-8"))["dialogues"]:
                 first = dialogue["turns"][0]["who"]
-                said = [("#Person1#" if turn["who"] == first else "#Person2#", turn["text"]) for turn in dialogue["turns"]]
+                said = [
+                    ("#Person1#" if turn["who"] == first else "#Person2#", turn["text"]) for turn in dialogue["turns"]
+                ]
                 yield path.parent.name, dialogue["topic"], recorded(said)
 
 
@@ -102,15 +104,13 @@ def examples(efforts: Iterable[Effort], of_use: set[str]) -> Iterator[Example]:
         called = frozenset(stems(one.called))
         brief = bool(one.texts) and len(one.texts[0].split()) < naming.BRIEF_BELOW
         told = [topics.told(text, place, brief) for place, text in enumerate(one.texts)]
-        use = {
-            stem: naming.used(*how, brief) for stem, how in naming.uses_of([text.used for text in told], one.uses)
-        }
+        use = {stem: naming.used(*how, brief) for stem, how in naming.uses_of([text.used for text in told], one.uses)}
         of_use.update(*use.values())
         for place, text in enumerate(one.texts):
             for words, stem_of, signals in topics.signals(text, place, brief):
                 for word, stem, seen in zip(words, stem_of, signals, strict=True):
                     label = not called.isdisjoint(stems(word))
-                    yield Example([*seen, *use.get(stem, ())], label, one.author, one.count)
+                    yield Example([*seen, *use.get(stem, ())], label, one.author, one.weight)
 
 
 def install(weights: Weights, of_use: set[str]) -> dict[str, Weights]:
@@ -122,7 +122,7 @@ def install(weights: Weights, of_use: set[str]) -> dict[str, Weights]:
     }
     table = {"version": 2, "bias": {"seen": bias, "used": 0}, "weights": {act: of for act, (_, of) in acts.items()}}
     learned = Learned(lambda: table)
-    topics.of_seen, naming.of_used = learned.only("seen"), learned.only("used")  # type: ignore[attr-defined]
+    naming.of_seen, naming.of_used = learned.only("seen"), learned.only("used")
     topics.told.cache_clear()
     naming.points_of_use.cache_clear()
     return acts
