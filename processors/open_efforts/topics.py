@@ -69,12 +69,13 @@ i we you he she they it who ive weve youve theyve id wed youd theyd hed shed wil
 """
 _SUBJECTS = frozenset(_WHO.split())
 _BEING = """
-was were been be is are am got has have had im youre were theyre its thats hes shes
+was were been be is are am got has have had im youre theyre its thats hes shes
 """
 _HELPING = frozenset(_BEING.split())
 """Behind these comes what somebody does or did: a verb that a title, without its subject, does not begin with, unless
 it ends with "ing" ("I'm moving to Lisbon"), or, behind the latter, one that ends with "ed"."""
 _ADDING = frozenset(("and", "und", "et", "y"))
+"""Behind these and a word such as "my" another clause may begin: "the message and my bank confirms"."""
 _LOOSE = """
 later lately recently earlier often generally eventually finally probably actually
 guten morgen abend moin hallo soy buenos buenas días tardes noches salut bonjour bonsoir
@@ -302,9 +303,13 @@ def retitled(effort: Effort, people: Container[str]) -> str:
 
 
 def opening(content: str, text: Text, names: list[str], people: Container[str]) -> str:
-    """The title of an effort that opens with a turn; the turn's words whatever they are, rather than none."""
-    found = title([excerpt(content, EXCERPT)], {}, people)
-    return found or " ".join([*names, *text.forms, *text.calls][:MOST_WORDS])[:TOPIC]
+    """The title of an effort that opens with a turn; the turn's first words rather than none, whatever they are."""
+    said = excerpt(content, EXCERPT)
+    if found := title([said], {}, people):
+        return found
+    if first := " ".join(said.split()[:MOST_WORDS]).strip(_EDGE)[:TOPIC]:
+        return first[:1].upper() + first[1:]
+    return " ".join([*names, *text.forms, *text.calls][:MOST_WORDS])[:TOPIC]
 
 
 def telling(index: Active, effort: Effort) -> list[str]:
