@@ -28,7 +28,7 @@ from tests.bench.learning import Example, Table, Weights, parts, write
 from tests.bench.quality_summaries import DIALOGUES, rouge, session_of, stems, turns_of
 from tests.bench.voices import MEASURING, VOICES, conversations
 
-STRENGTH = 0.08
+STRENGTH = 0.2
 """Inverse of how strongly weights are drawn to nothing."""
 COUNTS = {"voices": 1.0, "dialogues": 3.0, "dialogsum": 3.0}
 """What a word of each source counts: there are fewer dialogues, and what is said there is shorter."""
