@@ -40,7 +40,7 @@ from tests.bench.quality_summaries import rouge, stems
 VOICES = Path(__file__).parents[1] / "voices"
 MEASURING = frozenset((
     "e", "f", "m", "q", "wa", "wb", "wc", "wd", "xa", "xb", "xc", "xd", "xw", "xx",
-    "xy", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd", "stm", "stn", "sto", "stv",
+    "xy", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd", "stm", "stn", "sto", "stv", "m1", "m2",
 ))  # fmt: skip
 """Authors whose voices only measure."""
 TOLERANCE = 3
