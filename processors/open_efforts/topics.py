@@ -2,14 +2,12 @@
 
 A phrase is a run of words without stop words between, or several joined by words such as "of" and "the". It ends where
 its clause ends or where a stop word comes that joins nothing, so that nothing of it is cut off; a word alone in the
-midst of commas ("Can I help you, madam?") is none. What it is worth:
+midst of commas ("Can I help you, madam?") is none. What it is worth is how alike it is likely to be to what a person
+would write, by how likely each of its words is to stand there (see naming):
 
-    points for what is seen of it (see WORTH) + points of its words (titles.json)
-    + points for how many of the effort's turns use its words
+    worth = 2 * sum of the likelihoods of its words / (its words + THEIRS) + points for what is seen of it (see WORTH)
 
-Points are those of a ridge regression against what people called dialogues and pieces of work
-(tests/bench/learn_summaries.py learns them), but for names and for what somebody wants done: they say what work is
-about, and cost nothing by that measure.
+Why points besides: names and what somebody wants done say what work is about, and cost nothing by that measure.
 A title changes only while the effort is young, and only for a better one.
 
 The terms that are told of an effort are those most telling:
@@ -24,19 +22,20 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from math import sqrt
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import NamedTuple
 
 from processors.open_efforts.index import Active
+from processors.open_efforts.naming import BRIEF_BELOW, LIKELY, points_seen, points_used, seen, wanted
 from processors.open_efforts.records import Effort
 from streams.core.patterns import lazily
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
 from streams.core.text.cues import COMMON as CALENDAR
-from streams.core.text.learned import Learned
 from streams.core.text.telling import excerpt, lines
-from streams.core.text.terms import CAPITAL, CLAUSE, NAMED, SENTENCE, WORDS
+from streams.core.text.terms import CLAUSE, NAMED, SENTENCE, WORDS
 
 TOPIC = 200
 """Characters of a declared topic at most."""
@@ -44,14 +43,13 @@ FIRST, EXCERPT = 4, 240
 """Turns of an effort that may name it, and characters kept of each."""
 YOUNG = 24
 """Turns up to which a title may change."""
-BETTER = 4
-"""Points by which another title must be better than the present one."""
+BETTER = 15
+"""By how much, in thousandths of likeness, another title must be better than the present one."""
 MOST_WORDS, MOST_SENTENCES = 6, 10
 """Words of a title, and sentences that it is looked for in."""
 OPENS, CLOSES = "([{<", (")", "]", "}", ">")
 """What an aside begins and ends with: a title runs neither into one nor out of it."""
 _BEHIND = ".,;:!?…'\"”’"
-MOST_USES = 8
 SHORTEST = 3
 """Letters of a title of one word."""
 TOLD = 12
@@ -63,14 +61,24 @@ für und mit zu du de la le les des et pour avec el los las del y para con en
 """
 JOINING = frozenset(_JOINING.split())
 """Words that join two parts of a title."""
-_ASKING = """
-want wants wanted need needs like love trying going help plan planning try prefer how can could may please lets decided
-remind
+_DOING = "find make take see keep give get show call bring"
+DOING = frozenset(_DOING.split())
+"""Verbs that tell too little to stand in a title, but at its head: "Find a seat", where that is what is wanted."""
+_WHO = """
+i we you he she they it who ive weve youve theyve id wed youd theyd hed shed will would
 """
-ASKING = frozenset(_ASKING.split())
-"""What comes behind one of these (and "to", "you", "me", "i", "we") is what somebody wants to do."""
+_SUBJECTS = frozenset(_WHO.split())
+_BEING = """
+was were been be is are am got has have had im youre theyre its thats hes shes
+"""
+_HELPING = frozenset(_BEING.split())
+"""Behind these comes what somebody does or did: a verb that a title, without its subject, does not begin with, unless
+it ends with "ing" ("I'm moving to Lisbon"), or, behind the latter, one that ends with "ed"."""
+_ADDING = frozenset(("and", "und", "et", "y"))
+"""Behind these and a word such as "my" another clause may begin: "the message and my bank confirms"."""
 _LOOSE = """
 later lately recently earlier often generally eventually finally probably actually
+guten morgen abend moin hallo soy buenos buenas días tardes noches salut bonjour bonsoir
 uff ugh argh aargh phew pfff oops whoops ouch yikes yay hooray hurray hurrah yuck meh jeez gosh whoa huh hmpf ooh aww
 """
 LOOSE = frozenset(_LOOSE.split())
@@ -81,20 +89,12 @@ _NUMBERED = lazily(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _NUMBER = re.compile(r"[\W\d_]+").fullmatch
 """What has no letter: an amount or a telephone number names no work."""
-_BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
-WORTH = {
-    "wanted": 12, "joined": -2, "verb": 2, "light": -6, "ends light": -4, "leads": 1, "named": 7, "capital": -2,
-    "one word": -11, "past": -3, "two words": -2, "three words": 0, "four words": 3, "five words": 5,
-    "six words": 5, "first": 36, "second": 7, "early": 1, "uses": 18, "often": 2, "once": -1,
-}  # fmt: skip
-"""Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
-`once`: for each of its telling words that three turns use, or one."""
-OFTEN = 3
-USES = [round(WORTH["uses"] * sqrt(used)) for used in range(MOST_USES + 1)]
-of_words = Learned.load("processors.open_efforts", "titles.json").only("title")
-"""Points of the stems of a phrase: "recipe" and "renew" stand in what people call work, "morning" and "ask" do not."""
-_COUNTED = ("", "one word", "two words", "three words", "four words", "five words", "six words")
-PLACES = ("first", "second", "early", "early")
+WORTH = {"wanted": 30, "named": 40, "one word": -30, "past": -60, "light": -20, "cut": -200}
+"""Points of a phrase, in thousandths of likeness: it is what somebody wants done; it has a name beside other words; it
+is one word, and one that tells what was done ("reviewed"); it begins with a word that says little, or with a
+verb that was cut off from who does it."""
+THEIRS = 3
+"""Words that a person's title has."""
 
 
 _WIDE_CLAUSE = dict.fromkeys(map(ord, "，；：、"), "\n")
@@ -106,11 +106,23 @@ class Phrase(NamedTuple):
 
     text: str
     """With a capital; a path or an identifier stays as it is."""
+    start: int
+    end: int
+    """Its words among those of the text."""
     points: int
-    """For what is seen of it."""
+    """For what is seen of it, in thousandths of likeness."""
+
+
+class Told(NamedTuple):
+    """What the words of a text give titles."""
+
     stems: list[str]
-    features: list[str]
-    """Of WORTH."""
+    """Of each word; "" where it has none."""
+    points: list[int]
+    """Of each word, for what is seen where it stands, as LIKELY counts them."""
+    phrases: list[Phrase]
+    used: frozenset[str]
+    """The stems."""
 
 
 def _runs(
@@ -123,13 +135,17 @@ def _runs(
         if chain and words[at][0] in OPENS:
             yield chain
             chain, open_, joined = [], False, False
-        if stem and spelled[at] not in CALENDAR and spelled[at] not in LOOSE:
+        said = spelled[at]
+        if open_ and said.endswith("ed") and _owns(words[at - 1]):  # "Ann's retired": who did it, and what
+            yield chain
+            chain, open_, joined = [], False, False
+        if (stem and said not in CALENDAR and said not in LOOSE) or (said in DOING and wanted(spelled, at)):
             if open_ and not joined:
                 chain[-1] = (chain[-1][0], at + 1)
             else:
                 chain.append((at, at + 1))
             open_, joined = True, False
-        elif open_ and spelled[at] in JOINING:
+        elif open_ and said in JOINING and not (joined and spelled[at - 1] in _ADDING) and not _owns(words[at - 1]):
             joined = True
         elif chain:
             yield chain
@@ -142,74 +158,105 @@ def _runs(
 
 
 @lru_cache(maxsize=2048)
-def phrases(text: str) -> tuple[tuple[Phrase, ...], ...]:
-    """The phrases of the sentences of a text that tell something. A memo of a pure function."""
-    found: list[list[Phrase]] = [[]]
+def told(text: str, place: int, brief: bool) -> Told:
+    """What a text gives titles that is the turn at `place` of an effort that begins briefly. A memo of a pure function.
+
+    Why words of all lines in one list: a phrase knows its own by two numbers.
+    """
+    all_stems: list[str] = []
+    points: list[int] = []
+    found: list[Phrase] = []
+    sentence = 0
+    for words, spelled, stems, flags in _lines(text):
+        of_words = seen(words, spelled, stems, flags, place, len(all_stems), sentence, brief)
+        points += map(points_seen, of_words)
+        for chain in _runs(words, stems, spelled, flags) if sentence < MOST_SENTENCES else ():
+            for start, stop in _spans(chain, stems):
+                if phrase := _phrase(words, spelled, stems, flags, start, stop, len(all_stems)):
+                    found.append(phrase)
+        all_stems += stems
+        sentence += _sentences(flags)
+    return Told(all_stems, points, found, frozenset(filter(None, all_stems)))
+
+
+def signals(text: str, place: int, brief: bool) -> Iterator[tuple[Sequence[str], Sequence[str], list[list[str]]]]:
+    """The words of each line of a text, their stems, and what is seen of each (see naming): for who learns of it."""
+    said = sentence = 0
+    for words, spelled, stems, flags in _lines(text):
+        yield words, stems, [*seen(words, spelled, stems, flags, place, said, sentence, brief)]
+        said += len(words)
+        sentence += _sentences(flags)
+
+
+def _sentences(flags: Sequence[int]) -> int:
+    """How many sentences a line has."""
+    return sum(bool(flag & SENTENCE) for flag in flags[:-1]) + 1
+
+
+def _lines(text: str) -> Iterator[tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[int]]]:
+    """The words of each line: as they stand, folded, their stems and their flags."""
     for line in lines(text if text.isascii() else text.translate(_WIDE_CLAUSE)):
-        words = line.split()
-        if not words:
-            continue
-        _, spelled, stems, flags, _, _ = zip(*map(WORDS.__getitem__, words), strict=True)
-        done = 0
-        for chain in _runs(words, stems, spelled, flags):
-            if any(flag & SENTENCE for flag in flags[done : chain[0][0]]):
-                found.append([])
-            done = chain[0][0]
-            for place, (start, _) in enumerate(chain):
-                for _, end in chain[place:]:
-                    if end - start > MOST_WORDS:
-                        break
-                    bare = end
-                    while bare > start and not (stems[bare - 1] and CLASSES[stems[bare - 1]]):
-                        bare -= 1
-                    for stop in dict.fromkeys((bare, end)):
-                        if stop > start and (phrase := _phrase(words, spelled, stems, flags, start, stop)):
-                            found[-1].append(phrase)
-        found.append([])
-    return tuple(map(tuple, filter(None, found)))
+        if words := line.split():
+            _, spelled, stems, flags, _, _ = zip(*map(WORDS.__getitem__, words), strict=True)
+            yield words, spelled, stems, flags
+
+
+def _spans(chain: list[tuple[int, int]], stems: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From where a run begins to where one ends, and to the last word there that tells more than little."""
+    for place, (start, _) in enumerate(chain):
+        for _, end in chain[place:]:
+            if end - start > MOST_WORDS:
+                break
+            bare = end
+            while bare > start and not (stems[bare - 1] and CLASSES[stems[bare - 1]]):
+                bare -= 1
+            for stop in dict.fromkeys((bare, end)):
+                if stop > start:
+                    yield start, stop
 
 
 def _phrase(
-    words: Sequence[str], spelled: Sequence[str], stems: Sequence[str], flags: Sequence[int], start: int, end: int
-) -> Phrase | None:
+    words: Sequence[str], spelled: Sequence[str], stems: Sequence[str], flags: Sequence[int], start: int, end: int,
+    before: int,
+) -> Phrase | None:  # fmt: skip
     """The words from `start` to `end` as a title; None where they tell nothing."""
-    said = [stem for stem in stems[start:end] if stem]
-    before = start - 1
+    said = frozenset(filter(None, stems[start:end]))
     if not any(map(CLASSES.__getitem__, said)) or all(map(_NUMBER, words[start:end])):
         return None
-    if end - start == 1 and (len(words[start]) < SHORTEST or (start and flags[start] & flags[before] & CLAUSE)):
+    if end - start == 1 and (len(words[start]) < SHORTEST or (start and flags[start] & flags[start - 1] & CLAUSE)):
         return None
-    features = [_COUNTED[end - start]]
-    while before > 0 and spelled[before] in _BETWEEN:
-        before -= 1
-    if before >= 0 and spelled[before] in ASKING:
-        features.append("wanted")
-    if len(said) < end - start:
-        features.append("joined")
-    if spelled[start].endswith("ing"):
-        features.append("verb")
-    elif end - start == 1 and spelled[start].endswith("ed"):
-        features.append("past")
-    if not CLASSES[said[0]]:
-        features.append("light")
-    if not CLASSES[said[-1]]:
-        features.append("ends light")
-    if not start or flags[start - 1] & CLAUSE:
-        features.append("leads")
-    seen = 0
-    for flag in flags[start:end]:
-        seen |= flag
-    if seen & NAMED and len(said) > 1:
-        features.append("named")
-    elif seen & CAPITAL and start:
-        features.append("capital")
+    points = 0
+    if wanted(spelled, start):
+        points += WORTH["wanted"]
+    elif start and _cut(spelled[start - 1], spelled[start], flags[start - 1]):
+        points += WORTH["cut"]
+    if end - start == 1:
+        points += WORTH["past" if spelled[start].endswith("ed") else "one word"]
+    if stems[start] and not CLASSES[stems[start]]:
+        points += WORTH["light"]
+    if len(said) > 1 and any(flag & NAMED for flag in flags[start:end]):
+        points += WORTH["named"]
     text = " ".join(words[start:end]).strip(_EDGE)
+    if not flags[end - 1] & CLAUSE and _owns(text):
+        text = text[:-2]
     if _NAME.isdisjoint(text.partition(" ")[0]):
         text = text[:1].upper() + text[1:]
-    return Phrase(text, sum(map(WORTH.__getitem__, features)) + of_words(said), said, features)
+    return Phrase(text, before + start, before + end, points)
 
 
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
+
+
+def _owns(word: str) -> bool:
+    """Whether a word ends with a mark and "s": it owns something, or "is" is left of what comes behind it."""
+    return word.endswith(("'s", "’s"))
+
+
+def _cut(before: str, first: str, flag: int) -> bool:
+    """Whether a word is a verb of what is told by the word before it."""
+    if flag & CLAUSE:
+        return False
+    return (before in _SUBJECTS and not first.endswith("ing")) or (before in _HELPING and first.endswith("ed"))
 
 
 def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str], present: str = "") -> str:
@@ -217,32 +264,21 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
 
     The present one where no other is better by far; "" where none of them tells anything.
     """
-    best, most, place = present, -1000, 0
-    for text in texts:
-        for sentence in phrases(text):
-            if place == MOST_SENTENCES:
-                return best
-            early = WORTH[PLACES[place]] if place < len(PLACES) else 0
-            for phrase in sentence:
-                points = phrase.points + early + _used(phrase.stems, uses)
-                if phrase.text == present:
-                    points += BETTER
-                if points > most and phrase.text.lower() not in people:
-                    best, most = phrase.text, points
-            place += 1
+    brief = bool(texts) and len(texts[0].split()) < BRIEF_BELOW
+    given = [told(text, place, brief) for place, text in enumerate(texts)]
+    points = points_used([one.used for one in given], uses, brief)
+    best, most = present, -1000
+    for one in given:
+        weighed = map(add, one.points, map(points.__getitem__, one.stems))
+        sums = [0, *accumulate(map(LIKELY.__getitem__, weighed))]
+        for phrase in one.phrases:
+            start, end = phrase.start, phrase.end
+            worth = 2 * (sums[end] - sums[start]) // (end - start + THEIRS) + phrase.points
+            if phrase.text == present:
+                worth += BETTER
+            if worth > most and phrase.text.lower() not in people:
+                best, most = phrase.text, worth
     return best
-
-
-def _used(stems: Sequence[str], uses: Mapping[str, int]) -> int:
-    """Points for how many turns use the words of a phrase."""
-    most, points = 1, 0
-    for stem in stems:
-        used = uses.get(stem, 1)
-        if used > most:
-            most = used
-        if (used == 1 or used >= OFTEN) and CLASSES[stem]:
-            points += WORTH["once"] if used == 1 else WORTH["often"]
-    return points + USES[most if most < MOST_USES else MOST_USES]
 
 
 def renamed(effort: Effort, people: Container[str]) -> str:
@@ -267,9 +303,13 @@ def retitled(effort: Effort, people: Container[str]) -> str:
 
 
 def opening(content: str, text: Text, names: list[str], people: Container[str]) -> str:
-    """The title of an effort that opens with a turn; the turn's words whatever they are, rather than none."""
-    found = title([excerpt(content, EXCERPT)], {}, people)
-    return found or " ".join([*names, *text.forms, *text.calls][:MOST_WORDS])[:TOPIC]
+    """The title of an effort that opens with a turn; the turn's first words rather than none, whatever they are."""
+    said = excerpt(content, EXCERPT)
+    if found := title([said], {}, people):
+        return found
+    if first := " ".join(said.split()[:MOST_WORDS]).strip(_EDGE)[:TOPIC]:
+        return first[:1].upper() + first[1:]
+    return " ".join([*names, *text.forms, *text.calls][:MOST_WORDS])[:TOPIC]
 
 
 def telling(index: Active, effort: Effort) -> list[str]:

@@ -8,8 +8,8 @@ Summaries, on DialogSum dev: a dialogue is a session of a user and an assistant 
 segments, in order. ROUGE F1 of the first 30 words against a person's summary, stems alike; floors are the dialogue's
 first 30 words, its longest turn, and its most central sentences. Beside it the share of words that stand in a run of
 five words of one turn. Titles: ROUGE-1 F1 of the titles of a dialogue's efforts against the topic a person gave it. The
-points of summaries and titles were learned on every other dialogue (see learn_summaries); those left out have rows of
-their own.
+points of summaries and titles were learned on every other dialogue (see learn_summaries, learn_titles); those left out
+have rows of their own.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ VOICES = Path(__file__).parents[1] / "voices"
 MEASURING = frozenset((
     "e", "f", "m", "q", "wa", "wb", "wc", "wd", "xa", "xb", "xc", "xd", "xw", "xx",
     "xy", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd", "stm", "stn", "sto", "stv",
-    "scm", "sdm", "slm", "snd",
+    "scm", "sdm", "slm", "snd", "m1", "m2",
 ))  # fmt: skip
 """Authors whose voices only measure."""
 TOLERANCE = 3

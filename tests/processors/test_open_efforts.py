@@ -556,6 +556,24 @@ def test_a_cry_is_no_title(cry: str) -> None:
     assert "button" in told
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("The knee's been bad again.", "Knee"),
+        ("Yesterday we moved the chicken and it all went fine.", "Chicken"),
+        ("I got the message and my bank confirms it.", "Message"),
+        ("Excuse me, could you help me to find a seat?", "Find a seat"),
+    ],
+)
+def test_a_title_has_no_end_of_a_clause_and_no_verb_without_who_does_it(content: str, expected: str) -> None:
+    assert title_of([content], {}, ()) == expected
+
+
+def test_an_effort_that_nothing_names_is_called_by_its_first_words(talk: Talk) -> None:
+    talk.say("Alright, I'm here. Let's look at some of them now.", session="named by nothing")
+    assert talk.last(EffortOpened).topic.startswith("Alright, I'm here")
+
+
 def test_a_title_says_what_a_request_wants_with_its_name(talk: Talk) -> None:
     for n, (said, title) in enumerate(
         (
