@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
@@ -278,7 +279,7 @@ def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Re
     stands = [one for one in told.values() if not one.turn or (one.turn in shown and one.turn not in talk)]
     asked = {*ask.terms}
     newest = {id: place for place, id in enumerate(told)}
-    shares = {one.id: bool(asked) and not asked.isdisjoint(terms(one.text)[0]) for one in stands}
+    shares = {one.id: bool(asked) and not asked.isdisjoint(_stems(one.text)) for one in stands}
     best = sorted(stands, key=lambda one: (not one.note, not shares[one.id], newest[one.id]))[: own.most]
     for place, one in enumerate(best):
         source = one.turn or one.note
@@ -287,6 +288,12 @@ def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Re
         data = {"said_in": one.turn, "note": one.note, "likelihood": one.likelihood}
         says, quotes = (shown[one.turn].position, (one.turn,)) if one.turn else (-1, ())
         yield Piece(one.id, reason, own.worth * own.fade**place, line, says=says, quotes=quotes, data=data)
+
+
+@lru_cache(1024)
+def _stems(text: str) -> frozenset[str]:
+    """Of a line: the same few stand in context after context."""
+    return frozenset(terms(text)[0])
 
 
 DIFFERENCES = """-- count: standing
