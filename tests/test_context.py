@@ -37,7 +37,7 @@ from projections.recall.standing import Replaced, marked
 from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, ContradictionJudged, TurnRecorded, TurnRetracted, micros
 from streams.core.params import Params
-from streams.core.section import Ask, Members, Piece, Section, Spoken, quoted
+from streams.core.section import Ask, Members, Piece, Section, Spoken, Turns, quoted
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
 from streams.runtime.home import Home
@@ -124,6 +124,15 @@ def piece(id: str, worth: float = 0.5, words: int = 20, **given: Any) -> Piece:
     return Piece(id, f"reason of {id}", worth, " ".join([id] + ["word"] * (words - 1)), **given)
 
 
+def pieces(offered: Iterable[Piece | Turns]) -> list[Piece]:
+    """What a section offers, each turn as a piece."""
+    return [
+        piece
+        for one in offered
+        for piece in ([one] if isinstance(one, Piece) else map(one.piece, range(len(one.turns))))
+    ]
+
+
 def shown(found: Composed) -> list[str]:
     return [choice.piece.id or f"t{choice.piece.turn}" for choice in found.shown()]
 
@@ -184,6 +193,47 @@ def test_a_turn_stands_once_whichever_sections_offer_it() -> None:
         ("a", "shown already"),
         ("b", "worth it"),
     ]
+
+
+def offering(*turns: Turns) -> Section:
+    """A section that offers turns."""
+    return Section("many", 50, "What many are", Params, lambda *_: turns)
+
+
+@pytest.mark.parametrize("budget", [60, 150, 400, 1000, 4000])
+def test_what_is_shown_is_the_same_whether_what_is_left_out_is_explained_or_not(budget: int) -> None:
+    talk = [spoken(n, " ".join(["word"] * (n * 7 % 30 + 1))) for n in range(60)]
+    heads = [piece(f"head{n}", 0.3 + n / 10, 10) for n in range(3)]
+    sections = [
+        section("a", 40, *heads, Piece("", "below", 0.9, turn=59, under="head0"), Piece("", "unknown", 0.9, turn=99)),
+        offering(
+            Turns(range(30), [n * 11 % 30 / 30 for n in range(30)], str),
+            Turns([*range(20, 55)], [0.02 + n * 5 % 35 / 40 for n in range(35)], str),
+        ),
+        section("b", 90, *(Piece("", "newest", 1.0 - n / 20, turn=50 + n, needed=n == 0) for n in range(9))),
+    ]
+    params = {"context": ContextParams()} | {f"context.{one.name}": Params() for one in sections}
+    offers = [(one, None) for one in sections]
+    found = [compose(Talk(*talk), ASK, offers, params, budget, explain=explain) for explain in (True, False)]
+    told, plain = ([(c.section.name, c.piece, c.cost, c.line, c.why) for c in one.shown()] for one in found)
+    assert told == plain
+    assert found[0].left == found[1].left
+    assert len(found[0].choices) == 78  # all but the unknown one
+
+
+def test_of_turns_for_which_there_is_no_room_no_piece_is_made() -> None:
+    made: list[int] = []
+
+    def reason(place: int) -> str:
+        made.append(place)
+        return "said"
+
+    talk = [spoken(n, " ".join(["word"] * 40)) for n in range(50)]
+    params = {"context": ContextParams(), "context.many": Params()}
+    offers = [(offering(Turns(range(50), [n / 50 for n in range(50)], reason)), None)]
+    found = compose(Talk(*talk), ASK, offers, params, 400, explain=False)
+    assert shown(found) == [f"t{n}" for n in sorted(made)]
+    assert 4 < len(made) < 10
 
 
 def test_what_stands_below_another_is_taken_with_it_or_not_at_all() -> None:
@@ -424,7 +474,7 @@ def test_tool_calls_are_known_by_name_and_arguments(parts: str, calls: list[tupl
 
 def test_the_newest_exchanges_are_whole_and_the_first_of_them_needed() -> None:
     talk = Talk(*(spoken(n, "words", ("user", "assistant", "tool")[n % 3]) for n in range(30)))
-    found = [*recent(None, RecentParams(exchanges=3, first=1), ASK, talk)]
+    found = pieces(recent(None, RecentParams(exchanges=3, first=1), ASK, talk))
     assert [one.turn for one in found] == list(range(21, 30))
     assert [one.turn for one in found if one.needed] == [27, 28, 29]
     assert found[-1].reason == "the turn to be answered"
@@ -522,7 +572,7 @@ def test_an_entry_is_a_heading_with_its_summary_and_the_newest_of_its_turns() ->
         ],
         members={("efforts", "e1"): ["t1", "t4", "t5"]},
     )
-    head, *turns = entries(WorkingContextParams(), EntriesParams(), ASK, talk)
+    head, *turns = pieces(entries(WorkingContextParams(), EntriesParams(), ASK, talk))
     assert head.text == "### the pump (3 turns, last on 2026-03-02, important) [e1]\nIt leaks.\nA seal was ordered."
     assert (head.needed, head.worth, head.data["last_turn"], head.data["turn_count"]) == (True, 0.9, "t5", 3)
     assert [(one.turn, one.under) for one in turns] == [(1, "e1"), (4, "e1"), (5, "e1")]
@@ -532,7 +582,7 @@ def test_an_entry_is_a_heading_with_its_summary_and_the_newest_of_its_turns() ->
 def test_of_a_long_summary_the_first_and_the_newest_lines_are_shown() -> None:
     lines = [f"Line {n} of a summary that goes on for some words more." for n in range(30)]
     talk = Talk(kept=[scored(("e1", "summary", 0.9)), told_of("e1", "the pump", "\n".join(lines))])
-    (head,) = entries(WorkingContextParams(), EntriesParams(), ASK, talk)
+    (head,) = pieces(entries(WorkingContextParams(), EntriesParams(), ASK, talk))
     assert lines[0] in head.text
     assert lines[-1] in head.text
     assert lines[10] not in head.text
@@ -547,7 +597,7 @@ def test_an_effort_that_was_concluded_in_another_session_is_shown_as_what_it_is(
     topics = [make(EffortProgressed, effort=one, topic=f"The {one}") for one in scored.efforts]
     ends = [make(EffortConcluded, effort=one, conclusion=f"So much for {one}.") for one in ("over", "again")]
     talk = Talk(kept=[scored, *topics, *ends, make(EffortResumed, effort="again")])
-    worked = [one.id for one in entries(WorkingContextParams(), EntriesParams(), ASK, talk) if one.id]
+    worked = [one.id for one in pieces(entries(WorkingContextParams(), EntriesParams(), ASK, talk)) if one.id]
     (ended,) = concluded(WorkingContextParams(), ConcludedParams(), ASK, talk)
     assert worked == ["on", "again"]
     assert (ended.id, ended.data["mode"], ended.data["status"]) == ("over", "concluded", "concluded")

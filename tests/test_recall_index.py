@@ -463,6 +463,26 @@ def test_a_record_that_was_just_told_is_not_read_from_the_file(
         assert sum(map(len, found.values())) > 10
 
 
+def test_records_are_the_same_list_until_one_is_told_and_terms_are_read_at_once(tmp_path: Path) -> None:
+    told = [make(SegmentSummarized, session="s", segment="g", first_turn="t0", last_turn="t0") for _ in range(3)]
+    con = memory(tmp_path / "m.duckdb", *([turn(f"t{n}", "s", f"one{n} two three"), told[n]] for n in range(3)))
+    index = opened(con, tmp_path / "m.recall", kept={"cut": [Kept(SegmentSummarized, ("segment",))]})
+    index.catch_up(con)
+    first = index.related("acme", "cut", ["g"])
+    assert index.related("acme", "cut", ["g"])["g"] is first["g"]
+
+    seen = index.space("acme")
+    seen.postings("three")
+    read: list[str] = []
+    index.database.set_trace_callback(read.append)
+    seen.read_postings(["one1", "two", "three", "never"])
+    assert len([sql for sql in read if "FROM postings" in sql]) == 1
+    assert [seen.postings(term)[0].tolist() for term in ("one1", "two", "three", "never")] == [
+        [2], [0, 2, 4], [0, 2, 4], [],
+    ]  # fmt: skip
+    assert len([sql for sql in read if "FROM postings" in sql]) == 1
+
+
 @pytest.mark.usefixtures("stored")
 def test_as_of_a_position_equals_an_index_of_what_came_until_then(tmp_path: Path) -> None:
     steps = long(240)

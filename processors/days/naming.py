@@ -22,6 +22,8 @@ MAX_TEXT, MAX_ASKED = 240, 500
 LONG = 3
 """Letters; a longer word beside the day's own says what is then. "On Friday, ok" repeats the day, and tells nothing."""
 _MOMENT = timedelta(microseconds=1)
+_APART = str.maketrans("'’", "  ")
+"""Of "tomorrow's" the first word names a day."""
 
 
 def days_named(turn: TurnRecorded, cues: Collection[str], now: datetime) -> Iterator[DayNamed]:
@@ -58,5 +60,7 @@ def days_named(turn: TurnRecorded, cues: Collection[str], now: datetime) -> Iter
 def asked_days(question: str, now: datetime) -> frozenset[date]:
     """The days to come that a question names; `now` is local."""
     text = question[-MAX_ASKED:]
+    if not may_name_day(text.translate(_APART)):
+        return frozenset()
     times = named(text, language(text, folded(text)), now)
     return frozenset((time.moment - _MOMENT * (not time.exact)).date() for time in times if time.day)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -104,7 +105,13 @@ def spoken_of(params: Any, own: ObjectSectionParams, ask: Ask, read: Reader) -> 
 
 def _called(ask: Ask, words: Sequence[str]) -> list[str]:
     """The ids that objects have which were first known by one of some words, each once."""
-    return [derived_id("object", ask.space, word) for word in dict.fromkeys(words)]
+    return [_id(ask.space, word) for word in dict.fromkeys(words)]
+
+
+@lru_cache(4096)
+def _id(space: str, word: str) -> str:
+    """The id of what is known by a word: most words are asked for again and again."""
+    return derived_id("object", space, word)
 
 
 def _piece(told: ObjectStated, reason: str, worth: float) -> Piece:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -39,7 +40,7 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     stands = [one for one in told.values() if not one.turn or (one.turn in shown and one.turn not in talk)]
     asked = {*ask.terms}
     newest = {id: place for place, id in enumerate(told)}
-    shares = {one.id: bool(asked) and not asked.isdisjoint(terms(one.text)[0]) for one in stands}
+    shares = {one.id: bool(asked) and not asked.isdisjoint(_stems(one.text)) for one in stands}
     best = sorted(stands, key=lambda one: (not one.note, not shares[one.id], newest[one.id]))[: own.most]
     for place, one in enumerate(best):
         source = one.turn or one.note
@@ -52,6 +53,12 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
         says = shown[one.turn].position if one.turn else -1
         quotes = tuple(turn for turn in (one.turn, one.doubt) if turn in shown)
         yield Piece(one.id, reason, own.worth * own.fade**place, line, says=says, quotes=quotes, data=data)
+
+
+@lru_cache(1024)
+def _stems(text: str) -> frozenset[str]:
+    """Of a line: the same few stand in context after context."""
+    return frozenset(terms(text)[0])
 
 
 SECTION = Section("standing", 18, "Said to hold from then on", StandingSectionParams, holds)

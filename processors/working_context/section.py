@@ -12,7 +12,7 @@ from processors.working_context.params import WorkingContextParams
 from processors.working_context.scoring import MODES
 from streams.core.events import iso
 from streams.core.params import Params, param
-from streams.core.section import Ask, Piece, Reader, Section, Spoken
+from streams.core.section import Ask, Offered, Piece, Reader, Section, Spoken, Turns
 from streams.core.text.wide import ASKS, FAR
 from streams.core.text.within import clip, cost
 
@@ -123,9 +123,10 @@ def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
     return listed
 
 
-def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
+def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Reader) -> Iterator[Offered]:
     """Open efforts, most relevant first: a heading and a summary, then the newest turns of those that are expanded."""
     for rank, one in enumerate(_read(ask, read, True)):
+        quotes = _quoted(one, read)  # first: it asks for more turns than what follows, which are then read once
         members = read.members("efforts", one.effort, max(own.turns, 1) if one.mode == "expanded" else 1)
         newest = sorted(read.turns(members.newest).values(), key=lambda turn: turn.position)
         last_turn, last_at = (newest[-1].id, newest[-1].at) if newest else ("", 0)
@@ -134,12 +135,12 @@ def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Re
         }  # fmt: skip
         yield Piece(
             one.effort, one.signals or "in context", one.score, _heading(own, one, members.size, last_at),
-            quotes=_quoted(one, read), needed=rank == 0, data=told,
+            quotes=quotes, needed=rank == 0, data=told,
         )  # fmt: skip
         shown = newest[-own.turns :] if one.mode == "expanded" and own.turns else []
         worth, fade = one.score * own.raw, own.fade
-        for age, turn in zip(range(len(shown) - 1, -1, -1), shown, strict=True):
-            yield Piece("", "a turn of it", worth * fade**age, turn=turn.position, under=one.effort)
+        worths = [worth * fade**age for age in range(len(shown) - 1, -1, -1)]
+        yield Turns([turn.position for turn in shown], worths, lambda _: "a turn of it", under=one.effort)
 
 
 def figures(params: WorkingContextParams, own: FiguresParams, ask: Ask, read: Reader) -> Iterator[Piece]:

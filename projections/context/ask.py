@@ -54,7 +54,7 @@ def _composed(
         offers = window_of(alone, offers, source, room - frame_cost(source.ask))
     if source.ask.for_session:
         offers = [(replace(one, heading=one.heading.replace(*BEFORE)), own) for one, own in offers]
-    return compose(source, source.ask, offers, params, budget, without, frame_cost)
+    return compose(source, source.ask, offers, params, budget, without, frame_cost, explain)
 
 
 def _check(sight: Sight, names: Sequence[str]) -> None:

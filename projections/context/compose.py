@@ -8,8 +8,8 @@ is shown beyond its ends: there stand the ids and numbers that are asked for nex
 
 The result is a pure function of the memory, the position, the session, the budget and the parameters.
 
-Most of what is considered finds no room, so turns are read and written only when they may fit: before that it is known
-what they cost at least.
+Most of what is considered finds no room, so of turns pieces are made, and they are read and written, only when they may
+fit: before that it is known what they are worth, and what they cost at least.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from projections.context.params import ContextParams
 from projections.context.turns import Turn, words
 from projections.recall.standing import Replaced, figures_gone, marked
 from streams.core.params import Params
-from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
+from streams.core.section import Ask, Piece, Reader, Section, Turns, quoted
 from streams.core.text.echo import HEADING
 from streams.core.text.terms import tokens
 from streams.core.text.within import cost
@@ -71,13 +71,24 @@ class Choice:
 
 
 @dataclass(slots=True)
+class Offered:
+    """What sections offer, in columns: most of it is only compared."""
+
+    turns: list[int] = field(default_factory=list)
+    """Offsets; -1 for a text."""
+    worths: list[float] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
+    """The tokens of the shortest label that stands before a turn."""
+    made: list[tuple[Section, Piece | Turns, int]] = field(default_factory=list)
+    """What makes a piece of each; of turns, which of them."""
+
+
+@dataclass(slots=True)
 class Composed:
     """A context, before it is written."""
 
     ask: Ask
     budget: int
-    choices: list[Choice]
-    """All that was considered, section by section in the order they are shown."""
     turns: dict[int, Turn]
     """Those that were read, by offset."""
     params: ContextParams
@@ -88,10 +99,49 @@ class Composed:
     """Tokens of the budget that are not used."""
     headings: set[str] = field(default_factory=set)
     """Names of the sections of which something is shown."""
+    offered: Offered = field(default_factory=Offered)
+    """All that is considered, section by section in the order they are shown. Its places name it."""
+    pieces: dict[int, Piece] = field(default_factory=dict)
+    """Those of which pieces were made from the beginning, by place."""
+    costs: list[int] = field(default_factory=list)
+    """What each takes of the budget at least; `MISSING` of what is not in the memory."""
+    made: dict[int, Choice] = field(default_factory=dict)
+    """The choices that were made so far, by place."""
+
+    def offer(self, section: Section, one: Piece | Turns) -> None:
+        """Takes up what a section offers."""
+        of, label = self.offered, LABEL if section.place < OWN else 1
+        if isinstance(one, Piece):
+            self.pieces[len(of.turns)] = one
+            of.turns.append(one.turn)
+            of.worths.append(one.worth)
+            of.labels.append(label)
+            of.made.append((section, one, 0))
+        else:
+            count = len(one.turns)
+            of.turns += one.turns
+            of.worths += one.worths
+            of.labels += repeat(label, count)
+            of.made += zip(repeat(section), repeat(one), range(count), strict=False)
+
+    def choice(self, place: int) -> Choice:
+        """One of what is considered."""
+        made = self.made.get(place)
+        if made is None:
+            section, of, at = self.offered.made[place]
+            piece = of if isinstance(of, Piece) else of.piece(at)
+            made = self.made[place] = Choice(section, piece, self.costs[place])
+        return made
+
+    @property
+    def choices(self) -> list[Choice]:
+        """All that was considered."""
+        return [self.choice(place) for place, cost in enumerate(self.costs) if cost < MISSING]
 
     def shown(self, section: str | None = None) -> list[Choice]:
         """What is shown, in order; of one section where it is named."""
-        return [c for c in self.choices if c.taken and section in (None, c.section.name)]
+        made = [self.made[place] for place in sorted(self.made)]
+        return [c for c in made if c.taken and section in (None, c.section.name)]
 
     def limit(self, share: float) -> int:
         """The most tokens of a turn's words, as a share of the budget."""
@@ -155,6 +205,8 @@ class Source(Protocol):
         ...
 
 
+MISSING = 2**62
+"""More than any budget."""
 Offer = tuple[Section, Params | None]
 """A section, and the parameters of the mechanism that it belongs to (None for those of composition itself)."""
 
@@ -162,46 +214,55 @@ Offer = tuple[Section, Params | None]
 def compose(
     source: Source,
     ask: Ask,
-    offers: Sequence[Offer],
+    sections: Sequence[Offer],
     params: Mapping[str, Params],
     budget: int | None = None,
     without: Collection[str] = (),
     frame: Callable[[Ask], int] = lambda ask: 0,
+    explain: bool = True,
 ) -> Composed:
     """Chooses what is shown in a session. `params` by name: `context`, and `context.NAME` of each section.
 
     `budget` is the parameter's where it is None; `frame` says what that which is written around the sections costs.
+    `explain`: whether `choices` tell why it is left out of what is, too; otherwise they tell of what is shown alone.
     """
     own = params.get("context")
     assert isinstance(own, ContextParams)
     budget = own.budget if budget is None else budget
-    found: list[tuple[Section, Piece]] = []
-    for section, mechanism in sorted(offers, key=lambda offer: offer[0].place):
+    composed = Composed(ask, budget, {}, own, source, frame(ask))
+    for section, mechanism in sorted(sections, key=lambda offer: offer[0].place):
         if section.name not in without and section.layer not in without:
             own_params, read = params[f"context.{section.name}"], source.reader(section)
-            pieces = section.pieces(mechanism, own_params, ask, read)
-            found += zip(repeat(section), pieces, strict=False)
-    known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
-    composed = Composed(ask, budget, [], {}, own, source, frame(ask))
-    composed.read(offsets([piece for _, piece in found if piece.turn not in known]))
-    replaced = source.replaced([id for _, piece in found if piece.quotes for id in piece.quotes])
-    limit = composed.limit(min(own.turn, own.newest))
-    for section, piece in found:
-        count = known.get(piece.turn, 0)
-        if piece.turn < 0:
-            composed.choices += _text(composed, section, piece, replaced)
-        elif 0 < count <= limit:  # all of it is shown
-            composed.choices.append(Choice(section, piece, count + (LABEL if section.place < OWN else 1)))
-        elif count or piece.turn in composed.turns:  # else it is not in the memory
-            composed.choices.append(Choice(section, piece, 0))
-    _Packing(composed, budget - composed.frame).pack()
+            for one in section.pieces(mechanism, own_params, ask, read):
+                composed.offer(section, one)
+    _weigh(composed)
+    _Packing(composed, budget - composed.frame, explain).pack()
     return composed
 
 
-def _text(
-    composed: Composed, section: Section, piece: Piece, replaced: Mapping[str, Sequence[Replaced]]
-) -> list[Choice]:
-    """A text as it is written; none where it was to tell figures, and there are none."""
+def _weigh(composed: Composed) -> None:
+    """Finds what all that is offered costs at least. Texts are written, turns only where they may fit."""
+    source, own, offers = composed.source, composed.params, composed.offered
+    texts = {place: piece for place, piece in composed.pieces.items() if piece.turn < 0}
+    known = source.tokens([at for at in offers.turns if at >= 0])
+    unknown = {*offers.turns} - known.keys() - {-1}
+    composed.read(sorted(unknown.union(*[piece.figures for piece in texts.values()])))
+    limit, read = composed.limit(min(own.turn, own.newest)), composed.turns
+    composed.costs += [
+        count + before if 0 < (count := known.get(at, 0)) <= limit  # all of it is shown
+        else 0 if count or at in read
+        else MISSING
+        for at, before in zip(offers.turns, offers.labels, strict=True)
+    ]  # fmt: skip
+    replaced = source.replaced([id for piece in texts.values() if piece.quotes for id in piece.quotes])
+    for place, piece in texts.items():
+        if (written := _text(composed, piece, replaced)) is not None:
+            composed.costs[place] = written.cost
+            composed.choice(place).write(written)
+
+
+def _text(composed: Composed, piece: Piece, replaced: Mapping[str, Sequence[Replaced]]) -> Written | None:
+    """A text as it is written; None where it was to tell figures, and there are none."""
     text, params = piece.text, composed.params
     if replaced and piece.quotes:
         text = marked(text, [one for id in piece.quotes for one in replaced.get(id, ())])
@@ -210,11 +271,9 @@ def _text(
         turns = [composed.turns[at] for at in piece.figures if at in composed.turns]
         replaced = composed.source.replaced([turn.id for turn in turns])
         if not (told := _figures(turns, limit - cost(text), replaced)):
-            return []
+            return None
         text = f"{text} {told}"
-    choice = Choice(section, piece, 0)
-    choice.write(_written(text, "", tokens(text)))
-    return [choice]
+    return _written(text, "", tokens(text))
 
 
 def _figures(turns: Sequence[Turn], room: int, replaced: Mapping[str, Sequence[Replaced]]) -> str:
@@ -276,74 +335,92 @@ OWN = 90
 class _Packing:
     """Fills a budget."""
 
-    def __init__(self, composed: Composed, room: int) -> None:
+    def __init__(self, composed: Composed, room: int, explain: bool) -> None:
         self.composed = composed
         self.room = room
+        self._explain = explain
         self._shown = set[int | str]()
         """Turns, and ids."""
-        self._parents = {(c.section.name, c.piece.id): c for c in composed.choices if c.piece.id and not c.piece.under}
+        made, here = composed.offered.made, composed.pieces.items()
+        self._parents = {
+            (made[place][0].name, piece.id): place
+            for place, piece in here
+            if piece.id and not piece.under and composed.costs[place] < MISSING
+        }
 
     def pack(self) -> None:
         """Takes what is needed, then what is worth most."""
-        params = self.composed.params
-        needed = sorted((c for c in self.composed.choices if c.piece.needed), key=lambda c: -c.piece.worth)
-        self.composed.write(needed)
-        for choice in needed:
-            self._take(choice, "needed")
-        rest = [c for c in self.composed.choices if not c.taken]
+        composed, shown = self.composed, self._shown
+        turns, worths, costs, least = (
+            composed.offered.turns, composed.offered.worths, composed.costs, composed.params.least,
+        )  # fmt: skip
+        less = [-worth for worth in worths]
+        needed = [place for place, piece in composed.pieces.items() if piece.needed and costs[place] < MISSING]
+        needed.sort(key=less.__getitem__)
+        composed.write([composed.choice(place) for place in needed])
+        for place in needed:
+            self._take(place, "needed")
+        first = {place for place, choice in composed.made.items() if choice.taken}
         # Why by place last: among equals what stands later in time serves more; sections are in order already.
-        rest.sort(key=lambda c: -c.piece.worth)
-        self.composed.write(self._likely(rest))
-        for choice in rest:
-            if choice.piece.worth < params.least:
-                choice.why = "serves too little"
-            else:
-                self._take(choice, "worth it")
+        rest = [place for place, cost in enumerate(costs) if cost < MISSING and place not in first]
+        rest.sort(key=less.__getitem__)
+        composed.write(self._likely(rest))
+        for place in rest:
+            if worths[place] < least:
+                if not self._explain:
+                    break
+                if not (choice := composed.choice(place)).taken:
+                    choice.why = "serves too little"
+            elif self._explain or (costs[place] <= self.room and turns[place] not in shown):
+                self._take(place, "worth it")
         self._widen()
-        self.composed.left = self.room
+        composed.left = self.room
 
-    def _likely(self, rest: Iterable[Choice]) -> Iterator[Choice]:
+    def _likely(self, rest: Iterable[int]) -> Iterator[Choice]:
         """Those that come first, as long as they may fit: their turns are read and written at once."""
-        room, least = self.room, self.composed.params.least
+        composed, turns, worths = self.composed, self.composed.offered.turns, self.composed.offered.worths
+        room, least = self.room, composed.params.least
         found = set(self._shown)
-        for choice in rest:
-            turn = choice.piece.turn
+        for place in rest:
+            turn = turns[place]
             if turn not in found:
-                room -= choice.cost
-                if room < 0 or choice.piece.worth < least:
+                room -= composed.costs[place]
+                if room < 0 or worths[place] < least:
                     return
                 if turn >= 0:
                     found.add(turn)
-                    yield choice
+                    yield composed.choice(place)
 
     def _widen(self) -> None:
         """Shows more of what tools were given and gave, those that serve most first, as long as there is room."""
         params, turns = self.composed.params, self.composed.turns
         limit = self.composed.limit(params.turn)
-        shown = [c for c in self.composed.choices if c.taken and c.piece.turn >= 0 and c.piece.worth >= params.whole]
-        for choice in sorted(shown, key=lambda c: -c.piece.worth):
-            turn = turns[choice.piece.turn]
-            if turn.role == "tool" or turn.calls:
-                replaced = self.composed.source.replaced([turn.id])
-                written = self.composed.written(choice, limit, replaced, whole=True)
-                more = written.cost - choice.cost
-                if more <= self.room:
-                    self.room -= more
-                    choice.write(written)
+        shown = [c for c in self.composed.shown() if c.piece.turn >= 0 and c.piece.worth >= params.whole]
+        of_tools = [c for c in shown if (turn := turns[c.piece.turn]).role == "tool" or turn.calls]
+        for choice in sorted(of_tools, key=lambda c: -c.piece.worth):
+            replaced = self.composed.source.replaced([turns[choice.piece.turn].id])
+            written = self.composed.written(choice, limit, replaced, whole=True)
+            more = written.cost - choice.cost
+            if more <= self.room:
+                self.room -= more
+                choice.write(written)
 
-    def _take(self, choice: Choice, why: str) -> None:
+    def _take(self, place: int, why: str) -> None:
         """Takes a piece, and what it stands below, where they fit."""
-        piece, composed, shown = choice.piece, self.composed, self._shown
+        composed, shown, choice = self.composed, self._shown, self.composed.choice(place)
+        piece = choice.piece
+        if choice.taken:  # with what stands below it
+            return
         if piece.turn in shown or piece.says in shown or piece.id in shown:
             choice.why = "shown already"
             return
         name, group = choice.section.name, [choice]
         if piece.under:
-            parent = self._parents.get((name, piece.under))
-            if parent is None:
+            above = self._parents.get((name, piece.under))
+            if above is None:
                 choice.why = f"{piece.under} is not here"
                 return
-            if not parent.taken:
+            if not (parent := composed.choice(above)).taken:
                 group.insert(0, parent)
         if choice.cost > self.room or not self._fits(group, 0 if name in composed.headings else cost(choice.heading)):
             choice.why = "no room"
@@ -369,8 +446,9 @@ class _Packing:
 
 def explained(composed: Composed) -> Iterable[dict[str, Any]]:
     """Every piece that was considered, what it costs and is worth, and what became of it, as JSON values."""
-    composed.write(composed.choices)
-    for choice in composed.choices:
+    choices = composed.choices
+    composed.write(choices)
+    for choice in choices:
         piece = choice.piece
         turn = composed.turns.get(piece.turn)
         yield {

@@ -15,7 +15,7 @@ import numpy as np
 
 from projections.aside import Warn, unheard
 from projections.context.turns import Turn, Turns, has_digits
-from projections.recall.analysis import VERSION, analyse, ask
+from projections.recall.analysis import ALIKE, VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment
 from projections.recall.file import LATEST, path_of
 from projections.recall.flags import DIGITS, flags_of
@@ -110,6 +110,8 @@ class Recall:
         moment = self.moment(space, asked.space, standing.until, asked.moment, asked.session)
         query = ask(asked.query)
         among = None if asked.turns is None else _documents(space, asked.turns)
+        alike = query.terms if space.seen <= self.ranking.dense else ()
+        space.read_postings([*query.terms, *(other for term in alike for other in ALIKE.get(term, ()))])
         hits = rank(
             space, query, self.ranking, asked.k, self._kinds(asked), moment.now,
             lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE, among,
@@ -168,17 +170,17 @@ class Recall:
         documents = [hit.document for hit in hits]
         kinds = space.documents.kind[documents].tolist()
         spoken = [document for document, kind in zip(documents, kinds, strict=True) if kind == TURN]
-        turns = [turn.id for turn in space.held.all_spoken(spoken)]
-        beliefs = self.dynamics.beliefs(moment.name, turns, moment.until)
-        if not beliefs:
-            return hits
+        turns = {document: turn.id for document, turn in zip(spoken, space.held.all_spoken(spoken), strict=True)}
+        beliefs = self.dynamics.beliefs(moment.name, [*turns.values()], moment.until)
         older = [id for id, some in beliefs.items() if any(belief.older == id for belief in some)]
+        if not older:
+            return hits
         replaced = standing.replaced(older)
         found: dict[int, Hit] = {}
         allowed = None if among is None else {*among}
         for hit in hits:
-            document, id = hit.document, space.id(hit.document)
-            if id in older and space.documents.kind[document] == TURN:
+            document, id = hit.document, turns.get(hit.document, "")
+            if id in older:
                 is_left, is_asked = self._left(moment, document, replaced.get(id, ()), query)
                 newest = space.turn(self.dynamics.replaced_by(moment.name, id, moment.until, allowed))
                 if newest >= 0 and (is_asked or not is_left):

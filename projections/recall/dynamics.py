@@ -25,6 +25,8 @@ SUSPECTED = "suspected"
 """The rule of what may have taken a place, and waits for a judgment."""
 LONGEST = 32
 """Beliefs followed from one to the last that took its place."""
+KNOWN = 20_000
+"""Turns of which it is kept what their records were read as."""
 
 
 class Belief(NamedTuple):
@@ -58,6 +60,8 @@ class Dynamics:
         self.index = index
         self.readings = readings
         self.params = params
+        self._read: dict[tuple[str, str, tuple[str, ...]], tuple[list[Any], list[Belief]]] = {}
+        """By space, turn and readings: the records that were read, and the beliefs that they tell."""
 
     # -- of single turns ---------------------------------------------------------------------------------------------
 
@@ -161,11 +165,17 @@ class Dynamics:
         readings = [self.readings[one] for one in told if one in self.readings]
         if not turns or not readings:
             return {}
-        related = self.index.related(name, self.readings.owner(told[0]), turns, until)
-        found = {
-            turn: [Belief(*one) for read in readings for one in read(records)] for turn, records in related.items()
-        }
-        return {turn: beliefs for turn, beliefs in found.items() if beliefs}
+        if len(self._read) > KNOWN:
+            self._read.clear()
+        found: dict[str, list[Belief]] = {}
+        for turn, records in self.index.related(name, self.readings.owner(told[0]), turns, until).items():
+            read = self._read.get((name, turn, told))
+            if read is None or read[0] is not records:  # it is the same list as long as no more is told
+                beliefs = [Belief(*one) for reading in readings for one in reading(records)]
+                read = self._read[name, turn, told] = records, beliefs
+            if read[1]:
+                found[turn] = read[1]
+        return found
 
     def replaced_by(self, name: str, turn: str, until: int | None, among: Container[str] | None = None) -> str:
         """The turn whose statement is believed instead of a turn's, at the end of the chain; itself where it stands.

@@ -366,24 +366,35 @@ class Held:
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term occurs, in all documents."""
-        found = self._postings.get(term)
-        if found is None:
-            blocks = connection.execute(
-                "SELECT first, data FROM postings WHERE space = ? AND term = ? ORDER BY first", [self.number, term]
-            ).fetchall()
-            with file.decoding():
-                parts = [file.unpack_postings(file.unsummed(data, self.number, term, first)) for first, data in blocks]
-            late = self.load_tail(connection).get(term, ([], []))
-            documents = np.concatenate([*(part[0] for part in parts), np.array(late[0], np.int32)])
-            counts = np.concatenate([*(part[1] for part in parts), np.array(late[1], np.int32)]).astype(np.int32)
+        if term not in self._postings:
+            self.read_postings(connection, [term])
+        self._postings.move_to_end(term)
+        return self._postings[term].view()
+
+    def read_postings(self, connection: sqlite3.Connection, terms: Iterable[str]) -> None:
+        """Reads where some terms occur, of those that are not in memory, at once: each by itself would cost as much."""
+        missing = [term for term in dict.fromkeys(terms) if term not in self._postings]
+        if not missing:
+            return
+        which = ", ".join("?" * len(missing))
+        blocks = connection.execute(
+            f"SELECT term, first, data FROM postings WHERE space = ? AND term IN ({which}) ORDER BY first",
+            [self.number, *missing],
+        ).fetchall()
+        parts: dict[str, list[tuple[Ints, NDArray[np.uint8]]]] = {term: [] for term in missing}
+        with file.decoding():
+            for term, first, data in blocks:
+                parts[term].append(file.unpack_postings(file.unsummed(data, self.number, term, first)))
+        tail = self.load_tail(connection)
+        for term, some in parts.items():
+            late = tail.get(term, ([], []))
+            documents = np.concatenate([*(part[0] for part in some), np.array(late[0], np.int32)])
+            counts = np.concatenate([*(part[1] for part in some), np.array(late[1], np.int32)]).astype(np.int32)
             found = self._postings[term] = Growing(documents, counts)
             self._postings_bytes += found.memory()
-            while self._postings_bytes > POSTINGS and len(self._postings) > 1:
-                _, oldest = self._postings.popitem(last=False)
-                self._postings_bytes -= oldest.memory()
-        else:
-            self._postings.move_to_end(term)
-        return found.view()
+        while self._postings_bytes > POSTINGS and len(self._postings) > 1:
+            _, oldest = self._postings.popitem(last=False)
+            self._postings_bytes -= oldest.memory()
 
     def documents(self) -> Documents:
         """All of them."""
@@ -461,6 +472,10 @@ class Seen:
             stop = int(documents.searchsorted(np.int32(self.seen)))
             return documents[:stop], counts[:stop]
         return documents, counts
+
+    def read_postings(self, terms: Iterable[str]) -> None:
+        """Reads where some terms occur that will be asked for, at once."""
+        self.held.read_postings(self.connection, terms)
 
     def holds(self, document: int, term: str) -> bool:
         """Whether a document is found by a term."""

@@ -15,11 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from projections.recall.readings import Readings
 from streams.core.params import Params, param
 from streams.core.section import Spoken
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class LivelinessParams(Params):
@@ -68,25 +71,30 @@ def is_forgotten(readings: Readings, memory: Spoken, records: Records, now: int)
 def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spread: Sequence[float]) -> list[float]:
     """Of each memory between -1 and 1. `found` as `measures` gives it, None for a memory of which a measure says
     nothing; `spread` is what was spread to each, in log odds."""
+    import numpy as np  # here: who only reads the parameters does without
+
     noise, threshold, most = params.noise, params.threshold, params.most
-    told: dict[str, Sequence[float | None]] = {}
+    told: dict[str, NDArray[np.float64]] = {}
     if "activation" in found:
-        told["activation"] = [2 / (1 + exp(-(one - threshold) / noise)) - 1 for one in found["activation"]]
+        # Why not by numpy: its last bit differs from one processor to another.
+        odds = np.array([exp(-(one - threshold) / noise) for one in found["activation"]])
+        told["activation"] = 2 / (1 + odds) - 1
     if "retention" in found:
-        slow = found.get("slow", [0.0] * len(spread))
-        kept = [r2 if r2 < 1 else 1.0 for r2 in slow]
-        told["retention"] = [2 * (r if r > r2 else r2) - 1 for r, r2 in zip(found["retention"], kept, strict=True)]
+        slow = np.minimum(found["slow"], 1.0) if "slow" in found else np.zeros(len(spread))
+        told["retention"] = 2 * np.maximum(found["retention"], slow) - 1
     for name in ("confidence", "known"):
         if name in found:
-            told[name] = [None if one is None else 2 * one - 1 for one in found[name]]
-    told["spreading"] = [min(max(one / most, 0.0), 1.0) for one in spread] if any(spread) else spread
-    value = total = [0.0] * len(spread)
+            told[name] = 2 * np.array(found[name], np.float64) - 1
+    told["spreading"] = np.clip(np.array(spread) / most, 0.0, 1.0)
+    value, total = np.zeros(len(spread)), np.zeros(len(spread))
     for name, said in told.items():
         weight = getattr(params, name)
-        if None in said:
-            value = [sum_ if one is None else sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
-            total = [sum_ if one is None else sum_ + weight for sum_, one in zip(total, said, strict=True)]
+        if name == "known":
+            says = ~np.isnan(said)
+            value[says] += weight * said[says]
+            total[says] += weight
         else:
-            value = [sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
-            total = [sum_ + weight for sum_ in total]
-    return [sum_ / weights if weights else 0.0 for sum_, weights in zip(value, total, strict=True)]
+            value += weight * said
+            total += weight
+    alive: list[float] = np.divide(value, total, out=np.zeros(len(spread)), where=total > 0).tolist()
+    return alive

@@ -379,10 +379,11 @@ def _chosen(space: Space, params: RecallParams, terms: list[_Term], held: _Held)
 def _first(scores: Floats, count: int) -> NDArray[np.int64]:
     """The places of the greatest positive scores, best first, ties by place."""
     found = np.flatnonzero(scores > 0)
+    some = scores[found]
     if len(found) > 4 * count:
-        least = np.partition(scores[found], len(found) - count)[len(found) - count]
-        found = found[scores[found] >= least]
-    return found[np.argsort(-scores[found], kind="stable")][:count]
+        near = some >= np.partition(some, len(found) - count)[len(found) - count]
+        found, some = found[near], some[near]
+    return found[np.argsort(-some, kind="stable")][:count]
 
 
 def _score(

@@ -7,12 +7,12 @@ whatever number of tables has them: on a live memory each query more would cost 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import orjson
 
@@ -33,13 +33,30 @@ FEW = 24
 questions. A context asks a dozen: a process that composes one and ends does not read it."""
 _Last = tuple[int, int, str, Any]
 """position, ordinal, of what, and the record."""
-_Known = dict[str, list[_Last] | None]
+
+
+class _Told(NamedTuple):
+    """What is known of a key."""
+
+    last: list[_Last]
+    """The last record of each thing that it is part of, oldest first."""
+    records: list[Any]
+    """These records alone. Nobody changes them."""
+
+    @classmethod
+    def of(cls, last: list[_Last]) -> Self:
+        """What is told by the last records of a key."""
+        return cls(last, [one[3] for one in last])
+
+
+_NOTHING = _Told([], [])
+_Known = dict[str, _Told | None]
 _CLOCKS = {
     table_name(cls): f"(FROM {table_name(cls)} WHERE {UNSAID})" if cls is TurnRecorded else table_name(cls)
     for cls in OUTSIDE.values()
 }
 """Tables of outside events that are no documents: they, too, move a space's clock."""
-_Told = tuple[str, int, int, str, list[str], str, Any]
+_Row = tuple[str, int, int, str, list[str], str, Any]
 """space, position, ordinal, of what (a table, a group, "" for the clock), keys, data: JSON, the group, the time; and
 the record itself where it is at hand."""
 _NONE = Members(0, "", [])
@@ -66,7 +83,7 @@ class Kept:
         return [self.table.name, *self.key, *(column.name for column in self.table.columns)]
 
     def sql(self) -> str:
-        """What a memory is asked for, as `_Told` has it."""
+        """What a memory is asked for, as `_Row` has it."""
         moments = {c.name for c in self.table.columns if c.sql == "TIMESTAMP"}
         fields = ", ".join(
             f'"{c.name}" := epoch_us("{c.name}")' if c.name in moments else f'"{c.name}" := "{c.name}"'
@@ -99,7 +116,7 @@ class Records:
         self._of = {of.cls: of for some in kept.values() for of in some}
         self._groups = frozenset(group.name for group in groups)
         self._known: dict[tuple[str, str], _Known] = {}
-        """By space and name: what was read of keys, [] where they have no records. None: not read yet."""
+        """By space and name: what was read of keys, nothing where they have no records. None: not read yet."""
         self._asked: dict[tuple[str, str], int] = {}
         """By space and name: how many questions were asked; from `FEW` on, all keys with records are in `_known`."""
         self._read = 0
@@ -147,7 +164,7 @@ class Records:
 
     def take_folded(self, index: sqlite3.Connection, page: Folded) -> None:
         """The same of what lies in no table yet."""
-        told: list[_Told] = []
+        told: list[_Row] = []
         for cls, events in page.raw.items():
             for _, offset, raw in events:
                 told += self._told(cls, offset, 0, raw.event)
@@ -158,7 +175,7 @@ class Records:
                 told += self._told(cls, offset, ordinal, event)
         self._write(index, told)
 
-    def _told(self, cls: type, offset: int, ordinal: int, event: Any) -> Iterator[_Told]:
+    def _told(self, cls: type, offset: int, ordinal: int, event: Any) -> Iterator[_Row]:
         """What one event tells."""
         if (kept := self._of.get(cls)) is not None:
             about = [getattr(event, key) for key in kept.key]
@@ -167,7 +184,7 @@ class Records:
             part = joins.of([getattr(event, name) for name in joins.fields])
             yield event.space, offset, ordinal, group.name, [getattr(event, group.thing)], part, None
 
-    def _write(self, index: sqlite3.Connection, told: list[_Told]) -> None:
+    def _write(self, index: sqlite3.Connection, told: list[_Row]) -> None:
         told.sort(key=itemgetter(0, 3, 1, 2))
         for (space, source), rows in groupby(told, itemgetter(0, 3)):
             number = file.number_of(index, space)
@@ -178,7 +195,7 @@ class Records:
             else:
                 self._keep(index, (space, number), source, [*rows])
 
-    def _tick(self, index: sqlite3.Connection, space: tuple[str, int], rows: Sequence[_Told]) -> None:
+    def _tick(self, index: sqlite3.Connection, space: tuple[str, int], rows: Sequence[_Row]) -> None:
         greatest = _clock(index, space[0], LATEST)[1]
         for _, position, _, _, _, at, _ in rows:
             greatest = max(greatest, int(at))
@@ -187,7 +204,7 @@ class Records:
             )
         self._clocks.pop(space[0], None)
 
-    def _keep(self, index: sqlite3.Connection, space: tuple[str, int], table: str, rows: Sequence[_Told]) -> None:
+    def _keep(self, index: sqlite3.Connection, space: tuple[str, int], table: str, rows: Sequence[_Row]) -> None:
         name = self._kept[table][0]
         told: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
         at_hand: dict[tuple[str, str], Any] = {}
@@ -214,14 +231,14 @@ class Records:
                 position, ordinal, data = versions[-1]
                 record = at_hand[key, thing]
                 if record is not None and are_all and key not in known:  # it had none, so there is none to be read
-                    known[key] = []
-                if (records := known.setdefault(key, None)) is not None:  # it was read before, and is kept up to date
+                    known[key] = _NOTHING
+                if (before := known.setdefault(key, None)) is not None:  # it was read before, and is kept up to date
                     last = position, ordinal, thing, record or self._kept[table][1].read(data)
-                    others = [one for one in records if one[2] != thing]
-                    known[key] = sorted([*others, last], key=itemgetter(0, 1))
+                    others = [one for one in before.last if one[2] != thing]
+                    known[key] = _Told.of(sorted([*others, last], key=itemgetter(0, 1)))
                     self._read += 1
 
-    def _join(self, index: sqlite3.Connection, space: tuple[str, int], name: str, rows: Sequence[_Told]) -> None:
+    def _join(self, index: sqlite3.Connection, space: tuple[str, int], name: str, rows: Sequence[_Row]) -> None:
         """Things that belong to another part of a group from a position on."""
         known = self._members.get((space[0], name), {})
         for _, position, ordinal, _, (thing,), part, _ in rows:
@@ -246,7 +263,7 @@ class Records:
         self, index: sqlite3.Connection, space: str, name: str, keys: Sequence[str], until: int | None
     ) -> dict[str, list[Any]]:
         """The last record, as of a position, of each thing that each of `keys` is part of; keys without any are
-        left out."""
+        left out. The same list as before where nothing was told since."""
         if self._read > MOST:
             self.forget()
         known, asked = self._known_of(index, space, name)
@@ -255,17 +272,12 @@ class Records:
             return {}
         if missing := [key for key in wanted if known.get(key) is None]:
             self._read_in(index, (space, name), missing)
-        found: dict[str, list[Any]] = {}
-        late: list[str] = []
-        for key in wanted:
-            records = known[key]
-            if not records:
-                continue
-            if until is not None and any(one[0] > until for one in records):
-                late.append(key)
-            else:
-                found[key] = [one[3] for one in records]
-        if late and until is not None:
+        found = {key: of.records for key in wanted if (of := known[key]) is not None and of.records}
+        if until is None:
+            return found
+        if late := [key for key in found if (of := known[key]) and any(one[0] > until for one in of.last)]:
+            for key in late:
+                del found[key]
             earlier = self._select(index, (space, name), late, until)
             found |= {key: [one[3] for one in records] for key, records in earlier.items()}
         return found
@@ -286,8 +298,8 @@ class Records:
     def _read_in(self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str]) -> None:
         found = self._select(index, where, keys, None)
         for key in keys:
-            records = self._known[where][key] = found.get(key, [])
-            self._read += len(records) or 1
+            told = self._known[where][key] = _Told.of(found[key]) if key in found else _NOTHING
+            self._read += len(told.last) or 1
 
     def _select(
         self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str], until: int | None
@@ -300,8 +312,7 @@ class Records:
             [*where, orjson.dumps(list(keys)).decode(), *given],
         )
         found: dict[str, list[_Last]] = {}
-        for row in rows:
-            _, _, key, thing, position, ordinal, data, _ = file.unlasting(row)
+        for _, _, key, thing, position, ordinal, data, _ in file.all_unlasting(rows):
             of = self._kept[thing.partition(SEPARATOR)[0]][1]
             found.setdefault(key, []).append((position, ordinal, thing, of.read(data)))
         return found
@@ -331,12 +342,12 @@ class Records:
         where, values = f"{_OF} AND {when}", [space, name, part, *given]
         order = "ORDER BY position {0}, ordinal {0} LIMIT ?"
         select = f"SELECT * {where}"
-        newest = [_thing(row) for row in index.execute(f"{select} {order.format('DESC')}", [*values, most])]
+        newest = _things(index.execute(f"{select} {order.format('DESC')}", [*values, most]))
         if len(newest) < most:  # these are all
             return Members(len(newest), newest[-1], newest) if newest else _NONE
-        (first,) = index.execute(f"{select} {order.format('ASC')}", [*values, 1])
+        (first,) = _things(index.execute(f"{select} {order.format('ASC')}", [*values, 1]))
         (count,) = index.execute(f"SELECT count(*) {where}", values).fetchone()
-        return Members(count, _thing(first), newest)
+        return Members(count, first, newest)
 
     def clock(self, index: sqlite3.Connection, space: str, until: int) -> tuple[int, int]:
         """The last of a space's outside events that are no turns, as of a position: its offset, and the greatest time
@@ -385,6 +396,6 @@ def _without(members: Members, thing: str) -> Members | None:
     return Members(len(newest), newest[-1], newest) if newest else _NONE
 
 
-def _thing(row: Sequence[Any]) -> str:
-    """What a row of members is of."""
-    return str(file.unlasting(row)[2])
+def _things(rows: Iterable[tuple[Any, ...]]) -> list[str]:
+    """What rows of members are of."""
+    return [thing for _, _, thing, *_ in file.all_unlasting(rows)]

@@ -28,7 +28,7 @@ from projections.recall.kinds import TURN
 from projections.recall.question import Question
 from projections.recall.ranking import Hit
 from projections.recall.standing import Standing
-from streams.core.section import Ask, Piece, Reader, Section
+from streams.core.section import Ask, Offered, Reader, Section, Turns
 from streams.core.text.wide import ASKS
 
 NEWEST = 6
@@ -58,7 +58,7 @@ def recalled(sight: Sight, standing: Standing, cue: Cue, explain: bool = False) 
     """The section over a memory, of a space and what stands of it; with `explain`, what it leaves out is offered, too,
     as worth nothing."""
 
-    def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> list[Piece]:
+    def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> list[Offered]:
         # Why: words of a greeting are met by chance; who greets is told what is going on.
         greets = ask.wide and "greeting" in ask.cues and ASKS.isdisjoint(ask.cues)
         return _found(sight, standing, own, ask, cue, explain) if cue.text.strip() and own.most and not greets else []
@@ -77,7 +77,7 @@ def _words(own: RecalledParams, newest: Sequence[Turn]) -> str:
     return "\n".join(reversed(words[:2]))
 
 
-def _found(sight: Sight, standing: Standing, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> list[Piece]:
+def _found(sight: Sight, standing: Standing, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> list[Offered]:
     """What answers the cue, and is not before the model's eyes anyway."""
     asked = Question(ask.space, cue.text, own.most, ["turn"], ask.session, ask.now)
     _, found = sight.recall.found(asked, standing)
@@ -97,22 +97,27 @@ def _found(sight: Sight, standing: Standing, own: RecalledParams, ask: Ask, cue:
         hit.document: (1.0 if hit.document in named else share) * value
         for hit, value in zip(hits, _lifted(own, space, hits), strict=True)
     }
-    pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= least}
-    left = [document for document in worth if document not in pieces]
-    for document, before in zip([*pieces], _before(space, [*pieces]), strict=True):
+    answers = [document for document, value in worth.items() if value >= least]
+    shown = dict.fromkeys(answers, True)
+    left = [document for document in worth if document not in shown] if explain else []
+    for document, before in zip(answers, _before(space, answers), strict=True):
         value = worth[document] * beside
-        if before >= 0 and before not in pieces and value >= least:
-            worth[before] = value
-            pieces[before] = "said before what answers"
-    if explain:
+        if before >= 0 and before not in shown and value >= least:
+            worth[before], shown[before] = value, False
+    left = [document for document in left if document not in shown]
+    documents = sorted([*shown, *left])
+    if not documents:
+        return []
+
+    def reason(place: int) -> str:
+        document = documents[place]
+        if document in shown:
+            return f"answers, {worth[document]:.2f}" if shown[document] else "said before what answers"
         told = f"the turn calls for memory with a likelihood of {likely:.2f}"
-        for document in left:
-            if document not in pieces:
-                pieces[document] = f"answers too little, {worth[document]:.2f}; {told}"
-                worth[document] = 0.0
-    documents = sorted(pieces)
-    places = space.positions[documents].tolist()
-    return [Piece("", pieces[one], worth[one], turn=at) for one, at in zip(documents, places, strict=True)]
+        return f"answers too little, {worth[document]:.2f}; {told}"
+
+    worths = [worth[document] if document in shown else 0.0 for document in documents]
+    return [Turns(space.positions[documents].tolist(), worths, reason)]
 
 
 def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float]:

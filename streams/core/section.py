@@ -66,6 +66,28 @@ class Piece:
     """What JSON tells of it."""
 
 
+@dataclass(slots=True)
+class Turns:
+    """Turns, each a piece that is shown in its own words. Of most of them no piece is made: there is no room."""
+
+    turns: Sequence[int]
+    """Their offsets, in the order in which they are shown."""
+    worths: Sequence[float]
+    """How much each serves."""
+    reason: Callable[[int], str]
+    """Why one may be shown, by its place."""
+    under: str = ""
+    """As of a piece."""
+
+    def piece(self, place: int) -> Piece:
+        """One of them."""
+        return Piece("", self.reason(place), self.worths[place], "", self.turns[place], self.under)
+
+
+Offered = Piece | Turns
+"""What a section is made of."""
+
+
 class Spoken(NamedTuple):
     """A turn, its words apart."""
 
@@ -121,7 +143,7 @@ class Reader(Protocol):
         ...
 
 
-Pieces = Callable[[Any, Any, Ask, Reader], Iterable[Piece]]
+Pieces = Callable[[Any, Any, Ask, Reader], Iterable[Offered]]
 """The pieces of a section, in the order in which they are shown: a pure function of the mechanism's parameters, the
 section's own, what is asked, and what is read."""
 
@@ -148,11 +170,6 @@ class Section:
     """The name under which it is shown alone with the session's newest turns (`context --window`), to be compared."""
     apart: bool = False
     """Whether it is shown in its window alone, and in no other context."""
-
-
-def offsets(pieces: Sequence[Piece]) -> list[int]:
-    """The offsets of the turns that pieces show in their own words, or tell something of."""
-    return sorted({piece.turn for piece in pieces if piece.turn >= 0}.union(*(piece.figures for piece in pieces)))
 
 
 QUOTE = "\n  | "

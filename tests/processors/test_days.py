@@ -70,6 +70,7 @@ def test_a_question_names_days() -> None:
     now = datetime(2024, 1, 1, 9)
     assert asked_days("who is at home on thursday, and tomorrow?", now) == {date(2024, 1, 2), date(2024, 1, 4)}
     assert asked_days("who is at home?", now) == frozenset()
+    assert asked_days("is tomorrow's opening on, or is it Friday’s?", now) == {date(2024, 1, 2), date(2024, 1, 5)}
 
 
 def told(space: Remembering, question: str, session: str = "new") -> list[str]:

@@ -198,7 +198,8 @@ def test_what_perhaps_takes_it_back_is_named_beside_it_until_that_is_retracted()
 
 
 @pytest.mark.parametrize(
-    "content", ["Did the push to the release branch work?", "Thanks for the push.", "ok scrap the title, it is too long"]
+    "content",
+    ["Did the push to the release branch work?", "Thanks for the push.", "ok scrap the title, it is too long"],
 )
 def test_what_speaks_of_the_same_or_takes_back_something_else_is_not_named(content: str) -> None:
     talk = Talk()
