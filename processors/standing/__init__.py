@@ -54,7 +54,7 @@ class StandingParams(Params):
     """How likely it must be."""
 
     sure: int = param(
-        -20, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        -70, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
     among: int = param(

@@ -8,7 +8,7 @@ Asked of a turn and of what stands that shares words with it, the few that share
                                                     turn's, and which sentence shares most
     p:len:2   state0:-1   act2:0                    how long the turn is, what it states and does
 
-What shares no word with it is not found: a fifth of what is taken back. Weights: lifting.json, by
+What shares no word with it is not found: a third of what is taken back. Weights: lifting.json, by
 tests/bench/learn_standing.py, where it is told what they are worth.
 """
 
