@@ -58,7 +58,7 @@ class StandingParams(Params):
         "learned",
     )  # fmt: skip
     among: int = param(
-        150, "hundredths of log odds", "the same where only people spoke in the session: they tell it each other",
+        300, "hundredths of log odds", "the same where only people spoke in the session: they tell it each other",
         "chats and meetings, in which nearly nothing stands for whoever answers",
     )  # fmt: skip
     lifted: int = param(
