@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
@@ -148,7 +149,7 @@ def _told(state: State, cause: Any, ids: Sequence[str]) -> Iterator[Derived]:
             status: Status = one.ended or ("current" if _current(state, one.same) == id else "repeated")
             yield StandingTold(
                 cause.space, one.session, cause.at, id, one.turn, one.note, "taken" if one.note else "said", one.text,
-                one.likelihood, status, one.by, *([*one.doubts.items()] or [("", "")])[-1], one.why,
+                one.at, one.likelihood, status, one.by, *([*one.doubts.items()] or [("", "")])[-1], one.why,
             )  # fmt: skip
 
 
@@ -193,7 +194,8 @@ def _lift(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
         return
     found = [(count, kept, id) for id, count in shared.items() if (kept := state.get(f"id/{id}", Kept)) is not None]
     found.sort(key=lambda one: (-one[0], -one[1].at, one[2]))
-    asked = [(kept, id) for _, kept, id in found[: lifting.FEW] if _current(state, kept.same) == id]
+    current = ((kept, id) for _, kept, id in found if _current(state, kept.same) == id)
+    asked = [*islice(current, lifting.FEW)]
     if not asked:
         return
     turn_read = lifting.read(turn.content, text.acts, text.states)

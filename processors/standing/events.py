@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from streams.core.processor import Derived
+from streams.core.processor import Derived, Moment
 
 Ended = Literal["", "superseded", "settled", "retracted"]
 Status = Literal["current", "repeated", "superseded", "settled", "retracted"]
@@ -24,6 +24,8 @@ class StandingTold(Derived):
     """Whether it was said, or taken down as a note."""
     text: str
     """The turn where it is short, for its sentences explain each other; else the sentence."""
+    said_at: Moment
+    """When it was said or taken down; `at` is when that was told of it which is told here."""
     likelihood: float
     """That it holds from then on: 1 where it was taken down."""
     status: Status

@@ -44,7 +44,7 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     best = sorted(stands, key=lambda one: (not one.note, not shares[one.id], newest[one.id]))[: own.most]
     for place, one in enumerate(best):
         source = one.turn or one.note
-        line = f"- {iso(one.at)[:10]}: {clip(one.text, own.line)} [{source}]"
+        line = f"- {iso(one.said_at)[:10]}: {clip(one.text, own.line)} [{source}]"
         if doubt := shown.get(one.doubt):
             words = clip(one.doubt_text, own.doubt)
             line += f' (perhaps taken back on {iso(doubt.at)[:10]}: "{words}" [{one.doubt}])'

@@ -242,6 +242,8 @@ def test_a_context_quotes_what_perhaps_takes_it_back(tmp_path: Path) -> None:
     with Remembering(tmp_path / "home") as space:
         rule, gone = space.say(NO_PUSH, 0), space.say(GONE, 40)
         found = space.ask("context", space=SPACE, session="new", question=CAKE)
+        line = next(line for line in found["text"].splitlines() if NO_PUSH in line)
+        assert line.startswith("- 2024-01-01: "), "the day on which it was said"
         day = found["text"].partition("perhaps taken back on ")[2]
         assert day[10:].startswith(f': "{GONE}" [{gone}])')
         (piece,) = (one for section in found["sections"] if section["name"] == "standing" for one in section["pieces"])
