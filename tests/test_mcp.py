@@ -11,14 +11,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
 
 import mnemolog
 from streams.core.text.echo import CLOSE, FRAME, without_echo
 from streams.gateways.http.keys import Keys
+from tests.processes import PIPE, Program
 from tests.serving import PATIENCE, served
 
 READS = {"context", "recall", "session_recall", "expand", "notes", "tasks", "stats"}
@@ -44,20 +48,40 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "h"
 
 
-@pytest.fixture(params=["stdio", "http"])
+@asynccontextmanager
+async def piped(home: Path) -> AsyncIterator[Any]:
+    """What a client writes to a forked server's standard input, and reads from its output: lines as a server's."""
+    with Program("mcp", "--home", home, stdin=PIPE, stdout=PIPE, encoding="utf-8") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        read, write = anyio.wrap_file(process.stdout), anyio.wrap_file(process.stdin)
+        async with stdio_server(stdin=read, stdout=write) as streams:
+            try:
+                yield streams
+                process.stdin.close()
+                assert await anyio.to_thread.run_sync(process.wait, PATIENCE) == 0
+            finally:
+                process.kill()
+
+
+@pytest.fixture(params=["pipes", "http"])
 def run(request: pytest.FixtureRequest, home: Path) -> Iterator[Callable[[Session], None]]:
-    """Runs a session of a client with a server over one of the transports."""
+    """Runs a session of a client with a server over one of the transports; over `stdio` the client starts it."""
     with served(home) as (url, _):
         arguments = ["-m", "streams.gateways.cli", "mcp", "--home", str(home)]
         stdio = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
 
         async def session(do: Session) -> None:
-            async with Client(
-                f"{url}/mcp" if request.param == "http" else stdio, read_timeout_seconds=PATIENCE
-            ) as found:
+            server: Any = {"pipes": piped(home), "http": f"{url}/mcp", "stdio": stdio}[request.param]
+            async with Client(server, read_timeout_seconds=PATIENCE) as found:
                 await do(found)
 
         yield lambda do: asyncio.run(session(do))
+
+
+started = pytest.mark.parametrize("run", ["stdio", "http"], indirect=True)
+"""With a server over stdio that the client starts, as agents do: once for what it does and once for what it refuses,
+for its start takes longer than all else of most tests."""
 
 
 async def called(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
@@ -74,6 +98,7 @@ async def refused(client: Client, name: str, **arguments: Any) -> str:
     return str(answer.content[0].text)  # type: ignore[union-attr]
 
 
+@started
 def test_an_agent_keeps_finds_and_takes_back_what_was_said(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         key = await called(client, "store", content="Ben keeps the key of the boat house at Miller's.", session="one")
@@ -252,6 +277,7 @@ def test_a_space_in_which_nothing_was_said_is_told_with_those_there_are(run: Cal
     run(do)
 
 
+@started
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")

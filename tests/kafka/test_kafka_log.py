@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +22,7 @@ from tests.contracts.log_contract import NOW, LogContract, turn
 from tests.kafka.broker import Broker, Cluster, NoBrokerError
 from tests.kafka.conftest import without_broker
 from tests.kafka.messages import headers, message, produce
+from tests.processes import PIPE, Program
 
 ROOT = Path(__file__).parents[2]
 S = partition_of("s", 4)
@@ -158,12 +157,7 @@ def test_what_was_acknowledged_survives_sigkill_of_the_writer(
 ) -> None:
     log = open_log()
     for life in range(2):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", APPENDER, connection.servers, connection.prefix, str(life)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        writer = Program(connection.servers, connection.prefix, life, code=APPENDER, cwd=ROOT, stdout=PIPE, text=True)
         assert writer.stdout is not None
         acknowledged = [int(writer.stdout.readline()) for _ in range(20 + 7 * life)]
         writer.send_signal(signal.SIGKILL)

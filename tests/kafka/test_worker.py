@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -34,6 +32,7 @@ from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import headers_of, partition_of
 from streams.logs.kafka.topics import MAX_RECORD_BYTES, PRODUCER, listing, log_specs, make
 from streams.logs.sqlite import wall_clock
+from tests import processes
 from tests.kafka.crew import PATIENCE, Crew, differences
 from tests.laws.histories import outside, wide
 
@@ -278,8 +277,8 @@ def test_a_worker_of_an_unknown_processor_or_without_topics_says_what_to_do(
         worker = crew.start("manifesto")
         assert worker.wait(PATIENCE) == 2
         assert "there is no processor manifesto" in crew.told()
-    nowhere = subprocess.run(
-        [sys.executable, "-m", "streams.gateways.cli", "worker"],
+    nowhere = processes.run(
+        "worker",
         env={"MNEMOLOG_KAFKA": connection.servers, "MNEMOLOG_KAFKA_PREFIX": "nothing-here"},
         capture_output=True,
         text=True,
