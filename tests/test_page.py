@@ -178,7 +178,7 @@ def test_the_overview_tells_sessions_efforts_and_what_time_notes_have_left(shown
     for words in (
         "import-day",
         "280",
-        "Customers complain that the search",
+        "Search for connections",
         "Refund",
         "24 hours left",
         "over for",

@@ -10,8 +10,7 @@ ttl_escalations).
 
 It goes where its turn is retracted, where a later statement takes its place (contradictions), and where somebody says
 that it is settled (`note-settled` of its note or turn). Said twice, in the same words, it stands once, as it was said
-last. What perhaps takes it back ("ok scrap that", "eggs are back on"; see lifting) is named beside it, and
-whoever answers decides: a rule that is gone by mistake may do harm.
+last.
 
 A context has a few lines of it: rules that were taken down first, then what shares words with the question, then the
 newest; not what the session's last turns say themselves.
@@ -19,14 +18,11 @@ newest; not what the session's last turns say themselves.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
-from processors.standing import lifting
 from processors.standing.events import Ended, StandingTold, Status
 from processors.standing.section import SECTION
 from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
@@ -37,17 +33,14 @@ from streams.core.text.learned import likelihood
 from streams.core.text.named import rule_of
 from streams.core.text.signals import folded
 from streams.core.text.standing import BEFORE, doing, weighed, why
-from streams.core.text.terms import terms
 from streams.core.text.within import first_bytes
 
 __all__ = ["PROCESSOR", "StandingParams", "StandingTold"]
 
-MAX_TEXT, MAX_DOUBT = 240, 120
-"""Bytes kept of what was said, and of what perhaps takes it back."""
-COMMON = 64
-"""Of what stands, so much may have a stem that tells of one."""
+MAX_TEXT = 240
+"""Bytes kept of what was said."""
 SAME = 8
-"""Times that the same words are remembered; and what stands that has the same stem."""
+"""Times that the same words are remembered."""
 _NONE: tuple[Derived, ...] = ()
 
 
@@ -61,10 +54,6 @@ class StandingParams(Params):
     among: int = param(
         300, "hundredths of log odds", "the same where only people spoke in the session: they tell it each other",
         "chats and meetings, in which nearly nothing stands for whoever answers",
-    )  # fmt: skip
-    lifted: int = param(
-        -170, "hundredths of log odds", "from this on a turn perhaps takes back what stands, and is named beside it",
-        "learned",
     )  # fmt: skip
 
 
@@ -95,44 +84,14 @@ class Kept:
     ended: Ended = ""
     by: str = ""
     at: int = 0
-    doubts: dict[str, str] = field(default_factory=dict)
-    """The turns that perhaps take it back, the newest last, and with which words."""
 
 
 @dataclass(slots=True)
 class Ids:
     """State, `turn/<turn>`: what a turn told; `note/<note>`: the same of a note; `same/<hash>`: what was told in the
-    same words, the oldest first; `lifts/<turn>`: what a turn perhaps takes back."""
+    same words, the oldest first."""
 
     rows: list[str] = field(default_factory=list)
-
-
-class Words:
-    """Index of what stands, by its stems."""
-
-    def __init__(self, state: State) -> None:
-        self._of: dict[str, set[str]] = {}
-        for key, kept in state.scan("id/", Kept):
-            self.told(key.removeprefix("id/"), kept)
-
-    def told(self, id: str, kept: Kept) -> None:
-        """Something stands, or does not any more."""
-        for stem in terms(kept.text)[0]:
-            of = self._of.setdefault(stem, set())
-            if kept.ended:
-                of.discard(id)
-            else:
-                of.add(id)
-
-    def sharing(self, stems: Sequence[str]) -> Counter[str]:
-        """What stands that shares stems, and how many; those that much has tell nothing."""
-        return Counter(id for stem in stems if len(of := self._of.get(stem, ())) <= COMMON for id in of)
-
-
-def _put(state: State, id: str, kept: Kept) -> None:
-    """Saves what stands, or stood."""
-    state.put(f"id/{id}", kept)
-    state.index(Words).told(id, kept)
 
 
 def _current(state: State, same: str) -> str:
@@ -149,14 +108,14 @@ def _told(state: State, cause: Any, ids: Sequence[str]) -> Iterator[Derived]:
             status: Status = one.ended or ("current" if _current(state, one.same) == id else "repeated")
             yield StandingTold(
                 cause.space, one.session, cause.at, id, one.turn, one.note, "taken" if one.note else "said", one.text,
-                one.at, one.likelihood, status, one.by, *([*one.doubts.items()] or [("", "")])[-1], one.why,
+                one.at, one.likelihood, status, one.by, one.why,
             )  # fmt: skip
 
 
 def _stand(state: State, cause: Any, id: str, kept: Kept) -> Iterator[Derived]:
     """Takes down what stands from now on."""
     before = _current(state, kept.same)
-    _put(state, id, kept)
+    state.put(f"id/{id}", kept)
     same = state.get(f"same/{kept.same}", Ids) or Ids()
     state.put(f"same/{kept.same}", Ids([*(one for one in same.rows if one != id), id][-SAME:]))
     yield from _told(state, cause, [before, id] if before else [id])
@@ -170,7 +129,7 @@ def _end(state: State, cause: Any, id: str, ended: Ended, by: str = "") -> Itera
         return
     before = _current(state, kept.same)
     kept = replace(kept, ended=ended, by=by)
-    _put(state, id, kept)
+    state.put(f"id/{id}", kept)
     after = _current(state, kept.same)
     changed = [one for one in (before, after) if one and before != after]
     yield from _told(state, cause, [id, *changed])
@@ -187,28 +146,6 @@ def _same(text: str) -> str:
     return digest(" ".join(folded(text)))
 
 
-def _lift(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Iterator[Derived]:
-    """A turn that perhaps takes back what stands."""
-    text = raw.text
-    if not text.states or text.states[0] < lifting.MAY or not (shared := state.index(Words).sharing(text.terms)):
-        return
-    found = [(count, kept, id) for id, count in shared.items() if (kept := state.get(f"id/{id}", Kept)) is not None]
-    found.sort(key=lambda one: (-one[0], -one[1].at, one[2]))
-    current = ((kept, id) for _, kept, id in found if _current(state, kept.same) == id)
-    asked = [*islice(current, lifting.FEW)]
-    if not asked:
-        return
-    turn_read = lifting.read(turn.content, text.acts, text.states)
-    at, score = lifting.likeliest(turn_read, [terms(kept.text)[0] for kept, _ in asked])
-    if score < params.lifted:
-        return
-    kept, id = asked[at]
-    words = first_bytes(" ".join(lifting.closest(turn_read, terms(kept.text)[0]).split()), MAX_DOUBT)
-    _put(state, id, replace(kept, doubts=dict([*kept.doubts.items(), (turn.id, words)][-SAME:])))
-    state.put(f"lifts/{turn.id}", Ids([id]))
-    yield from _told(state, turn, [id])
-
-
 def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     talk = state.get(f"said/{turn.session}", Said) or Said()
     if turn.role == "assistant":
@@ -220,12 +157,12 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     if not talk.text and (not talk.first or (who != talk.first and not talk.among)):
         talk = replace(talk, first=talk.first or who, among=bool(talk.first))
         state.put(f"said/{turn.session}", talk)
-    out = [*_lift(params, state, turn, raw)]
     stands = raw.text.standing
     if not stands:
-        return out or _NONE
+        return _NONE
     before, sure = talk.text, params.among if talk.among and not talk.text else params.sure
     whole = " ".join(turn.content.split())
+    out: list[Derived] = []
     ids: list[str] = []
     does = doing(raw.text.acts, raw.text.states)
     for passing, plain, start, end in zip(*(stands[at::4] for at in range(4)), strict=True):
@@ -262,15 +199,8 @@ def _settled(params: StandingParams, state: State, fact: NoteSettled, raw: Raw[N
 
 
 def _retracted(params: StandingParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
-    """What a turn told that was taken back does not stand; what it perhaps took back does."""
-    out = _end_all(state, fact, f"turn/{fact.turn}", "retracted")
-    lifts = state.get(f"lifts/{fact.turn}", Ids)
-    for id in lifts.rows if lifts is not None else ():
-        if (kept := state.get(f"id/{id}", Kept)) is not None and fact.turn in kept.doubts:
-            left = {turn: words for turn, words in kept.doubts.items() if turn != fact.turn}
-            _put(state, id, replace(kept, doubts=left))
-            out += _told(state, fact, [id])
-    return out
+    """What a turn told that was taken back does not stand."""
+    return _end_all(state, fact, f"turn/{fact.turn}", "retracted")
 
 
 def _contradicted(params: StandingParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:

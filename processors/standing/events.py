@@ -33,10 +33,6 @@ class StandingTold(Derived):
     says that it holds no more."""
     by: str
     """The turn that took its place; "" for none."""
-    doubt: str
-    """The newest turn that perhaps takes it back; "" for none."""
-    doubt_text: str
-    """Its sentence that does."""
     why: list[str]
     """The strongest signals that it holds, and what each weighs, in hundredths of log odds."""
     type: Literal["standing-told.v1"] = "standing-told.v1"

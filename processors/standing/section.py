@@ -24,7 +24,6 @@ class StandingSectionParams(Params):
     looked: int = param(64, "lines", "of what was said, the newest: what is looked at", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
     line: int = param(40, "tokens", "of each: a sentence", ge=8)
-    doubt: int = param(24, "tokens", "of what perhaps takes one back", ge=8)
     worth: float = param(0.55, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
     fade: float = param(0.97, "factor per line", "older ones a little less", gt=0, le=1)
 
@@ -36,7 +35,7 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     if not told or not own.most:
         return
     talk = {turn.id for turn in islice(read.session(), own.own)}
-    shown = read.turns([turn for one in told.values() for turn in (one.turn, one.doubt) if turn])
+    shown = read.turns([one.turn for one in told.values() if one.turn])
     stands = [one for one in told.values() if not one.turn or (one.turn in shown and one.turn not in talk)]
     asked = {*ask.terms}
     newest = {id: place for place, id in enumerate(told)}
@@ -45,13 +44,9 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     for place, one in enumerate(best):
         source = one.turn or one.note
         line = f"- {iso(one.said_at)[:10]}: {clip(one.text, own.line)} [{source}]"
-        if doubt := shown.get(one.doubt):
-            words = clip(one.doubt_text, own.doubt)
-            line += f' (perhaps taken back on {iso(doubt.at)[:10]}: "{words}" [{one.doubt}])'
         reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"
         data = {"said_in": one.turn, "note": one.note, "likelihood": one.likelihood}
-        says = shown[one.turn].position if one.turn else -1
-        quotes = tuple(turn for turn in (one.turn, one.doubt) if turn in shown)
+        says, quotes = (shown[one.turn].position, (one.turn,)) if one.turn else (-1, ())
         yield Piece(one.id, reason, own.worth * own.fade**place, line, says=says, quotes=quotes, data=data)
 
 

@@ -13,7 +13,8 @@ taken for the one that is meant, in two rounds, by what it shares with the autho
 
 Three kinds of authors: of most, what stands and what only looks alike are as many, and no keyword tells them apart; of
 eight (sn?), it is said as people say it in months of ordinary work ("ok. and never push to main here"), mostly plainly;
-of eight (sl?), it is taken back later (see learn_lifting). Without the second kind, "always" and "never" told nothing.
+of eight (sl?), it is taken back later (`lifts`), or seems to be. Without the second kind, "always" and "never" told
+nothing.
 
 What they are worth, each author left out of learning: of the turns of 45 authors in English P .95 and R .47 from the
 score 41 on, .90 and .62 from -53 on; of the seven of ordinary work among them .95 and .64 from 20, .90 and .75 from -85
@@ -25,7 +26,9 @@ them rightly. How many authors there are counts for most: at P .90 the recall in
 The threshold, -70, lies between: a wrong line in every context is worse than a missed one. Of authors who only measure:
 five in English P .89, R .60 (155 found, 16 of the 17 wrong ones look alike; the one of ordinary work .95 and .72), one
 in German .82 and .59, in Spanish .87 and .64, in French .90 and .70.
-Kinds (a rule, a manner, a choice, a person) are not learned.
+Kinds (a rule, a manner, a choice, a person) are not learned, nor what takes one back: of pairs of a later turn and what
+it shares words with, crossed by author, .30 of what is taken back was found at .66 precision, of authors who only
+measure .16 at .53, and to ask it of each turn took a quarter of a fold.
 """
 
 from __future__ import annotations

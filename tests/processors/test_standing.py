@@ -135,6 +135,7 @@ def test_a_later_statement_takes_its_place_until_that_is_judged_otherwise() -> N
     assert talk.now == []
     talk.give(make(BeliefRestored, **belief, turn=old.id, newer=new.id, current=True), new)
     assert talk.now == [ILL]
+    assert {(event.at, event.said_at) for event in talk.all(StandingTold)} == {(old.at, old.at), (new.at, old.at)}
 
 
 @pytest.mark.parametrize(
@@ -182,41 +183,6 @@ def test_a_note_taken_again_stands_as_it_was_taken_last() -> None:
     assert talk.now == []
 
 
-NO_PUSH = "Never push to the release branch yourself, I do that."
-GONE = "ok scrap the push rule, push to the release branch yourself from now on"
-
-
-def test_what_perhaps_takes_it_back_is_named_beside_it_until_that_is_retracted() -> None:
-    talk = Talk()
-    rule = talk.say(NO_PUSH)
-    gone = talk.say(GONE, session="later")
-    (kept,) = (one for one in talk.kept if one.turn == rule.id)
-    assert (kept.status, kept.doubt, kept.doubt_text) == ("current", gone.id, GONE)
-    talk.retract(gone)
-    (kept,) = (one for one in talk.kept if one.turn == rule.id)
-    assert (kept.status, kept.doubt, kept.doubt_text) == ("current", "", "")
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["Did the push to the release branch work?", "Thanks for the push.", "ok scrap the title, it is too long"],
-)
-def test_what_speaks_of_the_same_or_takes_back_something_else_is_not_named(content: str) -> None:
-    talk = Talk()
-    talk.say(NO_PUSH)
-    talk.say(content, session="later")
-    assert [one.doubt for one in talk.kept] == [""]
-
-
-def test_a_newer_doubt_is_named_and_the_older_one_where_that_is_retracted() -> None:
-    talk = Talk()
-    rule = talk.say(NO_PUSH)
-    first, second = talk.say(GONE, session="later"), talk.say(GONE, session="latest")
-    assert [one.doubt for one in talk.kept if one.turn == rule.id] == [second.id]
-    talk.retract(second)
-    assert [one.doubt for one in talk.kept if one.turn == rule.id] == [first.id]
-
-
 def told(space: Remembering, question: str = "", session: str = "new", **more: Any) -> list[str]:
     found = space.ask("context", space=SPACE, session=session, question=question, **more)
     return [
@@ -236,18 +202,6 @@ def test_a_context_tells_of_it_though_the_question_shares_no_word(tmp_path: Path
         assert told(space, CAKE, session="talk") == []
         space.retract(ill)
         assert told(space, CAKE) == [rule]
-
-
-def test_a_context_quotes_what_perhaps_takes_it_back(tmp_path: Path) -> None:
-    with Remembering(tmp_path / "home") as space:
-        rule, gone = space.say(NO_PUSH, 0), space.say(GONE, 40)
-        found = space.ask("context", space=SPACE, session="new", question=CAKE)
-        line = next(line for line in found["text"].splitlines() if NO_PUSH in line)
-        assert line.startswith("- 2024-01-01: "), "the day on which it was said"
-        day = found["text"].partition("perhaps taken back on ")[2]
-        assert day[10:].startswith(f': "{GONE}" [{gone}])')
-        (piece,) = (one for section in found["sections"] if section["name"] == "standing" for one in section["pieces"])
-        assert piece["said_in"] == rule
 
 
 def test_a_rule_taken_down_is_told_and_others_spaces_are_not(tmp_path: Path) -> None:

@@ -200,8 +200,6 @@ def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
     for row in view("standing", space=space, turn=id):
         how = f"likelihood {row['likelihood']:.2f}, {row['status']}: {', '.join(row['why'] or ())}"
         yield told("told what holds", row["id"], row["text"], how)
-    for row in view("standing", space=space, doubt=id):
-        yield told("may take back what holds", row["id"], row["text"], f"by {row['doubt_text']!r}")
     for row in view("notes", space=space, settled_by=id):
         yield told("settled note", row["note"], row["content"], ", ".join(row["settled_why"] or ()))
     for row in view("notes", space=space, doubted_by=id):

@@ -20,7 +20,7 @@ def standing(
     status: Annotated[str, typer.Option(help=f"{', '.join(STATUSES)}, or all.")] = "current",
 ) -> None:
     """What people said to hold from then on, the newest first: it stands in every context of its space."""
-    columns = "id space? said_at session? turn? note? likelihood> status doubt? text~"
+    columns = "id space? said_at session? turn? note? likelihood> status text~"
     empty = "nothing yet: people say it, or take it down: mnemolog notes take 'rule: …'"
     stands = one_or_any(status, STATUSES, "status")
     listing.show("standing", columns, empty, session=session, status=stands, order="said_at DESC, space, id")
