@@ -71,8 +71,8 @@ class Choice:
 
 
 @dataclass(slots=True)
-class Offered:
-    """What sections offer, in columns: most of it is only compared."""
+class Considered:
+    """What is considered, in columns: most of it is only compared."""
 
     turns: list[int] = field(default_factory=list)
     """Offsets; -1 for a text."""
@@ -99,7 +99,7 @@ class Composed:
     """Tokens of the budget that are not used."""
     headings: set[str] = field(default_factory=set)
     """Names of the sections of which something is shown."""
-    offered: Offered = field(default_factory=Offered)
+    considered: Considered = field(default_factory=Considered)
     """All that is considered, section by section in the order they are shown. Its places name it."""
     pieces: dict[int, Piece] = field(default_factory=dict)
     """Those of which pieces were made from the beginning, by place."""
@@ -110,7 +110,7 @@ class Composed:
 
     def offer(self, section: Section, one: Piece | Turns) -> None:
         """Takes up what a section offers."""
-        of, label = self.offered, LABEL if section.place < OWN else 1
+        of, label = self.considered, LABEL if section.place < OWN else 1
         if isinstance(one, Piece):
             self.pieces[len(of.turns)] = one
             of.turns.append(one.turn)
@@ -128,7 +128,7 @@ class Composed:
         """One of what is considered."""
         made = self.made.get(place)
         if made is None:
-            section, of, at = self.offered.made[place]
+            section, of, at = self.considered.made[place]
             piece = of if isinstance(of, Piece) else of.piece(at)
             made = self.made[place] = Choice(section, piece, self.costs[place])
         return made
@@ -242,7 +242,7 @@ def compose(
 
 def _weigh(composed: Composed) -> None:
     """Finds what all that is offered costs at least. Texts are written, turns only where they may fit."""
-    source, own, offers = composed.source, composed.params, composed.offered
+    source, own, offers = composed.source, composed.params, composed.considered
     texts = {place: piece for place, piece in composed.pieces.items() if piece.turn < 0}
     known = source.tokens([at for at in offers.turns if at >= 0])
     unknown = {*offers.turns} - known.keys() - {-1}
@@ -341,7 +341,7 @@ class _Packing:
         self._explain = explain
         self._shown = set[int | str]()
         """Turns, and ids."""
-        made, here = composed.offered.made, composed.pieces.items()
+        made, here = composed.considered.made, composed.pieces.items()
         self._parents = {
             (made[place][0].name, piece.id): place
             for place, piece in here
@@ -352,7 +352,7 @@ class _Packing:
         """Takes what is needed, then what is worth most."""
         composed, shown = self.composed, self._shown
         turns, worths, costs, least = (
-            composed.offered.turns, composed.offered.worths, composed.costs, composed.params.least,
+            composed.considered.turns, composed.considered.worths, composed.costs, composed.params.least,
         )  # fmt: skip
         less = [-worth for worth in worths]
         needed = [place for place, piece in composed.pieces.items() if piece.needed and costs[place] < MISSING]
@@ -378,7 +378,7 @@ class _Packing:
 
     def _likely(self, rest: Iterable[int]) -> Iterator[Choice]:
         """Those that come first, as long as they may fit: their turns are read and written at once."""
-        composed, turns, worths = self.composed, self.composed.offered.turns, self.composed.offered.worths
+        composed, turns, worths = self.composed, self.composed.considered.turns, self.composed.considered.worths
         room, least = self.room, composed.params.least
         found = set(self._shown)
         for place in rest:
