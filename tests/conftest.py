@@ -45,12 +45,12 @@ settings.load_profile("any machine")
 KAFKA = Path(__file__).with_name("kafka")
 
 LONG = (
-    "test_laws.py", "test_damage.py", "test_erase.py", "test_mcp.py", "test_recall_index.py", "test_accidents.py",
-    "test_keys.py", "test_hook.py", "test_runtime.py", "test_replay.py", "test_http.py", "test_encryption.py",
-    "test_diff.py", "test_one_file.py", "test_annotate.py", "test_cli.py", "test_page.py", "test_making_way.py",
-    "test_docs.py",
-    "test_erase_kafka.py", "test_shards.py", "test_worker.py", "test_promote_kafka.py", "test_faults.py",
-    "test_projector.py", "test_kafka_log.py", "test_rebalance.py", "test_replay_kafka.py", "test_documents.py",
+    "test_laws.py", "test_damage.py", "test_erase.py", "test_runtime.py", "test_keys.py", "test_recall_index.py",
+    "test_accidents.py", "test_cli.py", "test_replay.py", "test_adapters.py", "test_http.py", "test_one_file.py",
+    "test_encryption.py", "test_diff.py", "test_page.py", "test_annotate.py", "test_requests.py", "test_docs.py",
+    "test_restored_logs.py", "test_echo.py", "test_recall_answers.py", "test_set_aside.py", "test_mcp.py",
+    "test_erase_kafka.py", "test_worker.py", "test_shards.py", "test_faults.py", "test_projector.py",
+    "test_rebalance.py", "test_kafka_log.py", "test_replay_kafka.py", "test_promote_kafka.py", "test_documents.py",
     "test_security.py", "test_annotate_kafka.py",
 )  # fmt: skip
 """The files that take longest, the longest first: those that compute, and those that wait for brokers."""
