@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from streams.core.text.commonness import CLASSES
 from streams.core.text.learned import Learned
+from streams.core.text.signals import ending
 from streams.core.text.terms import ASKED, CAPITAL, CLAUSE, NAMED, SENTENCE
 
 TABLE = Learned.load("processors.open_efforts", "titles.json")
@@ -44,9 +45,14 @@ BRIEF = "brief "
 SEEN, USED = 2000, 1000
 """Points of either kind are at most so many, and at least so many below zero."""
 SURE = 600
-LIKELY = [min(SURE, round(1000 / (1 + math.exp(-points / 100)))) for points in range(-SEEN - USED, SEEN + USED + 1)]
-"""Likelihoods, in thousandths, by points from the least on. No word is surer than SURE: it would stand alone, where a
-phrase of two or three likely ones says more."""
+"""Thousandths. No word is likelier: it would stand alone, where a phrase of two or three likely ones says more."""
+
+
+@cache
+def likely() -> list[int]:
+    """Likelihoods, in thousandths, by points from the least on. Made when a title is first sought: most commands seek
+    none."""
+    return [min(SURE, round(1000 / (1 + math.exp(-points / 100)))) for points in range(-SEEN - USED, SEEN + USED + 1)]
 
 
 def wanted(spelled: Sequence[str], at: int) -> bool:
@@ -57,8 +63,9 @@ def wanted(spelled: Sequence[str], at: int) -> bool:
     return before >= 0 and spelled[before] in ASKING
 
 
-def _end(word: str) -> str:
-    return next((end for end in _ENDS if word.endswith(end) and len(word) > len(end) + 2), "")
+def owns(word: str) -> bool:
+    """Whether a word ends with a mark and "s": it owns something, or "is" is left of what comes behind it."""
+    return word.endswith(("'s", "’s"))
 
 
 def seen(
@@ -79,7 +86,7 @@ def seen(
         ]
         if stem:
             signals += (sorts[at], f"b{where}{sorts[at]}")
-            if end := _end(spelled[at]):
+            if end := ending(spelled[at], _ENDS):
                 signals.append(f"s {end}")
                 if owned:
                     signals.append(f"'s {end}")
@@ -101,7 +108,7 @@ def seen(
             signals.append(f"q {'' if stems[at - 2] else spelled[at - 2]}")
         signals.append(f"w {stem or spelled[at]}")
         yield signals
-        owned = words[at].endswith(("'s", "’s"))
+        owned = owns(words[at])
         if flags[at] & SENTENCE:
             sentence += 1
 

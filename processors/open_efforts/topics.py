@@ -28,7 +28,7 @@ from operator import add, itemgetter
 from typing import NamedTuple
 
 from processors.open_efforts.index import Active
-from processors.open_efforts.naming import BRIEF_BELOW, LIKELY, points_seen, points_used, seen, wanted
+from processors.open_efforts.naming import BRIEF_BELOW, likely, owns, points_seen, points_used, seen, wanted
 from processors.open_efforts.records import Effort
 from streams.core.patterns import lazily
 from streams.core.text import Text
@@ -119,7 +119,7 @@ class Told(NamedTuple):
     stems: list[str]
     """Of each word; "" where it has none."""
     points: list[int]
-    """Of each word, for what is seen where it stands, as LIKELY counts them."""
+    """Of each word, for what is seen where it stands, as `likely` counts them."""
     phrases: list[Phrase]
     used: frozenset[str]
     """The stems."""
@@ -136,7 +136,7 @@ def _runs(
             yield chain
             chain, open_, joined = [], False, False
         said = spelled[at]
-        if open_ and said.endswith("ed") and _owns(words[at - 1]):  # "Ann's retired": who did it, and what
+        if open_ and said.endswith("ed") and owns(words[at - 1]):  # "Ann's retired": who did it, and what
             yield chain
             chain, open_, joined = [], False, False
         if (stem and said not in CALENDAR and said not in LOOSE) or (said in DOING and wanted(spelled, at)):
@@ -145,7 +145,7 @@ def _runs(
             else:
                 chain.append((at, at + 1))
             open_, joined = True, False
-        elif open_ and said in JOINING and not (joined and spelled[at - 1] in _ADDING) and not _owns(words[at - 1]):
+        elif open_ and said in JOINING and not (joined and spelled[at - 1] in _ADDING) and not owns(words[at - 1]):
             joined = True
         elif chain:
             yield chain
@@ -237,7 +237,7 @@ def _phrase(
     if len(said) > 1 and any(flag & NAMED for flag in flags[start:end]):
         points += WORTH["named"]
     text = " ".join(words[start:end]).strip(_EDGE)
-    if not flags[end - 1] & CLAUSE and _owns(text):
+    if not flags[end - 1] & CLAUSE and owns(text):
         text = text[:-2]
     if _NAME.isdisjoint(text.partition(" ")[0]):
         text = text[:1].upper() + text[1:]
@@ -245,11 +245,6 @@ def _phrase(
 
 
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
-
-
-def _owns(word: str) -> bool:
-    """Whether a word ends with a mark and "s": it owns something, or "is" is left of what comes behind it."""
-    return word.endswith(("'s", "’s"))
 
 
 def _cut(before: str, first: str, flag: int) -> bool:
@@ -270,7 +265,7 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
     best, most = present, -1000
     for one in given:
         weighed = map(add, one.points, map(points.__getitem__, one.stems))
-        sums = [0, *accumulate(map(LIKELY.__getitem__, weighed))]
+        sums = [0, *accumulate(map(likely().__getitem__, weighed))]
         for phrase in one.phrases:
             start, end = phrase.start, phrase.end
             worth = 2 * (sums[end] - sums[start]) // (end - start + THEIRS) + phrase.points

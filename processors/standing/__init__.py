@@ -84,6 +84,7 @@ class Kept:
     ended: Ended = ""
     by: str = ""
     at: int = 0
+    """When it was said or taken down."""
 
 
 @dataclass(slots=True)

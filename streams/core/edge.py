@@ -51,6 +51,8 @@ _STAMP_BYTES = 18
 _PLACEHOLDER = "-"
 _NOT_FINITE = lazily(r"[-+]?(nan|inf)", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""What a text in UTF-16 begins with."""
 
 
 class Fault(NamedTuple):
@@ -279,7 +281,7 @@ def _marks(raw: bytes | bytearray) -> int:
 
 def _json_reason(raw: bytes, error: orjson.JSONDecodeError) -> str:
     place = f"at column {error.colno}" if error.lineno == 1 else f"at line {error.lineno}, column {error.colno}"
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if raw.startswith(UTF_16):
         return "is UTF-16; convert the file to UTF-8"
     if "UTF-8" in error.msg:
         return "is not UTF-8"

@@ -14,6 +14,7 @@ Scripts without spaces give pairs of characters. Each signal counts once in a te
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from itertools import chain
 
 from streams.core.patterns import lazily
@@ -91,6 +92,11 @@ _KINDS = Memo(_kinds_of, longest=3 * MAX_WORD)
 def folded(content: str) -> list[str]:
     """The words of a text, folded."""
     return [word for raw in content.split() for word in _WORDS[raw][0]]
+
+
+def ending(word: str, ends: Iterable[str]) -> str:
+    """The first of some ends that a word has, behind three letters of its own at least; "" where it has none."""
+    return next((end for end in ends if word.endswith(end) and len(word) > len(end) + 2), "")
 
 
 def kinds(content: str) -> list[str]:

@@ -32,7 +32,7 @@ from streams.core.text.learned import Learned
 from streams.core.text.memo import Memo
 from streams.core.text.reminders import WEIGHTS as REMINDERS
 from streams.core.text.reminders import spans_of
-from streams.core.text.signals import folded, signals
+from streams.core.text.signals import ending, folded, signals
 
 WEIGHTS = Learned.load(__package__, "standing.json")
 _REMINDS = {act: REMINDERS.only(act) for act in ("reminder", "asked")}
@@ -91,7 +91,7 @@ def _form(word: str) -> str:
     for length in range(len(word), 0, -1):
         if kind := begins.get(word[:length]):
             return kind
-    return "_" + next((end for end in _ENDS if word.endswith(end) and len(word) > len(end) + 2), "")
+    return f"_{ending(word, _ENDS)}"
 
 
 _FORMS = Memo(_form, longest=24)

@@ -53,6 +53,11 @@ class Caller:
             raise DeniedError(f"this key may not {'write' if write else 'read'}", "use another key")
 
 
+def shows(session: str, record: bool | None) -> bool:
+    """Whether what recall answers counts as shown: in a session that is recorded, or as `record` says."""
+    return bool(session) if record is None else record
+
+
 class Door:
     """The calls of a home, for one caller."""
 
@@ -210,7 +215,7 @@ class Door:
         """What is known about something; where it is shown in a session that is recorded, or as `record` says."""
         space = self.caller.space(more.pop("space", None))
         found: dict[str, Any] = await self.ask("recall", space=space, query=query, session=session or None, **more)
-        if bool(session) if record is None else record:
+        if shows(session, record):
             await self.show(found)
         return found
 

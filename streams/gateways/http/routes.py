@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from streams.core.errors import BusyError, DeniedError, MnemologError, UsageError
 from streams.core.events import GIVEN
 from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, events_of
-from streams.gateways.http.door import AT, IDEMPOTENCY, Door, told
+from streams.gateways.http.door import AT, IDEMPOTENCY, Door, shows, told
 from streams.gateways.http.following import Following
 from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import as_json, problem
@@ -283,8 +283,7 @@ async def recall(
     given: dict[str, Any] = {"space": space, "kinds": kinds, "at": at, "as_of": as_of, "after": after or None}
     more = {name: one for name, one in given.items() if one is not None}
     found = await door.recall(query, session, False, k=k, history=history, forgotten=forgotten, **more)
-    shows = bool(session) if record is None else record
-    return _json(found, then=BackgroundTask(door.show_later, found) if shows else None)
+    return _json(found, then=BackgroundTask(door.show_later, found) if shows(session, record) else None)
 
 
 @routes.get("/v1/needs-recall", tags=["questions"])

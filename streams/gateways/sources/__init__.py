@@ -35,8 +35,6 @@ Progress = Callable[[int], None]
 
 STDIN = "-"
 PACKED = (".gz", ".zst", ".zip")
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""What a text in UTF-16 begins with: of other texts no byte is 0."""
 HEAD = 256 * 1024
 """Bytes by which a format is known."""
 _CHUNK = 1024 * 1024
@@ -130,11 +128,12 @@ def _read_any(given: Input, edge: Edge) -> Iterator[Item]:
     name = detect(head)
     if name or given.is_lines:
         yield from find(name or "lines").read(given._replace(stream=stream), edge)
-    elif b"\0" in head and not head.startswith(UTF_16) and not given.sought:
-        from streams.core.edge import Fault, Reject
-
-        yield Reject(given.name, 0, b"", [Fault("file", "is no text; --format says how it is to be read")])
     elif not given.sought:
+        from streams.core.edge import UTF_16, Fault, Reject
+
+        if b"\0" in head and not head.startswith(UTF_16):
+            yield Reject(given.name, 0, b"", [Fault("file", "is no text; --format says how it is to be read")])
+            return
         yield from find("openai").read(given._replace(stream=stream), edge)
 
 
