@@ -139,7 +139,7 @@ def activations(
     """B of some turns at `now`; `records` are the last ones of those that have any."""
     floor, decay = params.floor, -params.decay
     return [
-        log((age if (age := (now - turn.at) / SECOND) > floor else floor) ** decay)
+        log(max((now - turn.at) / SECOND, floor) ** decay)
         if (record := records.get(turn.id)) is None
         else activation(params, record, turn.at, now)
         for turn in turns

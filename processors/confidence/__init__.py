@@ -175,7 +175,7 @@ def composites(
     relied = {role: params.reliability * trust(params, role) for role in dict.fromkeys(turn.role for turn in turns)}
     weight, fresh, half = params.salience, params.fresh, params.half_life * DAY
     return [
-        relied[turn.role] + weight * (fresh * 0.5 ** ((age if (age := now - turn.at) > 0 else 0) / half))
+        relied[turn.role] + weight * (fresh * 0.5 ** (max(now - turn.at, 0) / half))
         if (record := records.get(turn.id)) is None
         else composite(params, record, turn.role, turn.at, now)
         for turn in turns

@@ -416,7 +416,7 @@ def both(
     """Both traces of some turns at `now`; `records` are the last ones of those that have any."""
     fade = fading(params)
     return [
-        fade(1.0, 0.0, (age if (age := now - turn.at) > 0 else 0) / DAY)
+        fade(1.0, 0.0, max(now - turn.at, 0) / DAY)
         if (record := records.get(turn.id)) is None
         else traces(params, record, turn.at, now)
         for turn in turns

@@ -126,7 +126,7 @@ def retentions(
     """R of some turns at `now`; `records` are the last ones of those that have any."""
     fresh = {type: stability(params, None, type) for type in TYPES}
     return [
-        exp(-(age if (age := now - turn.at) > 0 else 0) / DAY / fresh[turn.type])
+        exp(-max(now - turn.at, 0) / DAY / fresh[turn.type])
         if (record := records.get(turn.id)) is None
         else retention(params, record, turn.type, turn.at, now)
         for turn in turns
