@@ -32,7 +32,7 @@ from streams.core.text.terms import tokens
 from tests.spaces import Remembering
 
 LIVES = Path(__file__).parents[1] / "lives"
-MEASURING = frozenset(("studio", "washhouse", "vets"))
+MEASURING = frozenset(("studio", "washhouse", "vets", "pager", "attic", "quartet"))
 """Lives that only measure."""
 BUDGETS = (4000, 1000)
 WRITTEN = re.compile(r"^- \d{4}-\d\d-\d\d|\[[\w-]+\]|\(\d+ turns?, last on [\d-]+\)|\(last on [\d-]+\)")
