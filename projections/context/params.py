@@ -30,6 +30,11 @@ class RecalledParams(Params):
     most: int = param(100, "turns", "looked at; more would not fit", ge=0, le=200)
     least: float = param(0.3, "worth", "what answers much less than the best, or a turn that hardly asks", ge=0, le=1)
     even: float = param(0.2, "likelihood", "a turn that calls for memory in one case of five is given all", gt=0, le=1)
+    few: int = param(
+        140, "telling words", "of the best turns, shown however little the turn asks, where people talk with an agent",
+        source="tests/lives", ge=0,
+    )  # fmt: skip
+    anyway: float = param(0.8, "worth", "of the best of these", source="tests/lives", ge=0, le=1)
     held: float = param(3.9, "log odds", "of the rarest word, where a hit holds it; less as it is less rare", ge=0)
     unheard: float = param(1.5, "log odds", "against, for each word that tells and that nobody said", ge=0)
     match: float = param(1.5, "log odds", "of a best hit that scores as one holding the rarest word alone", ge=0)

@@ -8,7 +8,10 @@ Where talk dwells on what is to be answered, people need that stretch of it, not
 hits is lifted towards the best, and never above it. Cubed, for what answers little says nothing of what is around it.
 
 What is worth less than `least` is left out. So of what was found for a turn that hardly calls for it (see calls) only
-the very best is shown, or nothing. Source: cue-based retrieval, Cognitive Context Management 4.4.
+the very best is shown, or nothing. Where people talk with an agent, they speak of their own matters, in words that
+nobody said before, too: there the best few hits are worth `anyway` at least, as many as have `few` telling words.
+Measured at 144 points in four lives (see tests/bench/quality_lives): .78 of what is needed is given, not .70, for 60
+tokens more of 1,540. Source: cue-based retrieval, Cognitive Context Management 4.4.
 """
 
 from __future__ import annotations
@@ -23,16 +26,21 @@ from projections.context.turns import Turn
 from projections.recall.analysis import ask as read_question
 from projections.recall.answers import Sight
 from projections.recall.calls import likelihood, signs
+from projections.recall.flags import ROLE_BIT, ROLES
 from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.question import Question
 from projections.recall.ranking import Hit
 from projections.recall.standing import Standing
 from streams.core.section import Ask, Offered, Reader, Section, Turns
-from streams.core.text.wide import ASKS
+from streams.core.text.wide import ASKS, OVER
+
+ASSISTANT = ROLES.index("assistant")
 
 NEWEST = 6
 """Turns of the session looked at for what is to be answered."""
+LATELY = 256
+"""Documents of a space looked at for an agent's, the newest."""
 LONGEST = 2_000
 """Characters of a question that are read: of a long turn its end, where people ask."""
 
@@ -89,12 +97,14 @@ def _found(sight: Sight, standing: Standing, own: RecalledParams, ask: Ask, cue:
     apart = [hit.document for hit, at in zip(found, offsets, strict=True) if at in cue.said]
     likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue.text), hits, apart))
     share, least, beside = min(1.0, likely / own.even), own.least, own.beside
+    anyway = _few(own, space, hits) if ask.cues.isdisjoint(OVER) and _with_agent(space) else frozenset()
     # Why: who asks what is to be done, and of what, asks the memory for what names it, however few words that takes.
     named = {hit.document for hit in hits if hit.parts["own"] > 0} if "progress" in ask.cues else set()
-    if share < least and not named and not explain:  # nothing is worth more than the share
+    if share < least and not named and not anyway and not explain:  # nothing is worth more than the share
         return []
     worth = {
-        hit.document: (1.0 if hit.document in named else share) * value
+        hit.document: value
+        * (1.0 if hit.document in named else max(share, own.anyway) if hit.document in anyway else share)
         for hit, value in zip(hits, _lifted(own, space, hits), strict=True)
     }
     answers = [document for document, value in worth.items() if value >= least]
@@ -118,6 +128,19 @@ def _found(sight: Sight, standing: Standing, own: RecalledParams, ask: Ask, cue:
 
     worths = [worth[document] if document in shown else 0.0 for document in documents]
     return [Turns(space.positions[documents].tolist(), worths, reason)]
+
+
+def _with_agent(space: Seen) -> bool:
+    """Whether an agent answers here: among what was said last."""
+    flags = space.documents.flags[max(0, space.seen - LATELY) : space.seen]
+    return bool(((flags >> ROLE_BIT & 3) == ASSISTANT).any())
+
+
+def _few(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> frozenset[int]:
+    """The best hits that have so many telling words together."""
+    documents = [hit.document for hit in hits]
+    fit = int(space.documents.length[documents].cumsum().searchsorted(own.few, "right"))
+    return frozenset(documents[:fit])
 
 
 def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float]:

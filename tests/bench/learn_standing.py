@@ -48,6 +48,8 @@ from streams.core.text.statements import stating
 from streams.core.text.terms import terms
 from tests.bench.learn_contradictions import chats
 from tests.bench.learning import Example, Weights, best, fit, parts, reliability, score, write
+from tests.bench.quality_lives import LIVES, turns
+from tests.bench.quality_lives import MEASURING as ONLY_MEASURING
 from tests.bench.voices import MEASURING, VOICES, conversations
 
 PATH = Path(module.__file__).with_name("standing.json")
@@ -147,6 +149,24 @@ def marked(learning: bool) -> Iterator[Said]:
                     )
                 else:
                     before = turn["text"][:BEFORE]
+
+
+def lived(learning: bool) -> Iterator[Said]:
+    """The lives (see quality_lives) whose turns somebody marked who saw neither rules nor what is asked of them."""
+    for path in sorted(LIVES.glob("*.standing.json")):
+        life = path.name.partition(".")[0]
+        if (life in ONLY_MEASURING) is learning:
+            continue
+        marks, answered = json.loads(path.read_text("utf-8")), dict[str, str]()
+        for turn in turns(life):
+            if turn.role == "user":
+                mark = marks.get(turn.id, {})
+                note, before = mark.get("standing", ""), answered.get(turn.session, "")
+                yield Said(
+                    f"lives/{turn.id}", life, turn.content, before, bool(note), bool(mark.get("once")), note, "marked",
+                )  # fmt: skip
+            elif turn.role == "assistant":
+                answered[turn.session] = turn.content[:BEFORE]
 
 
 def plain() -> Iterator[Said]:
@@ -286,7 +306,7 @@ def main() -> None:
 
     sure = PROCESSOR.params().sure
     if "--measure" in sys.argv:
-        everyone = [*marked(False)]
+        everyone = [*marked(False), *lived(False)]
         written(everyone)
         for language in LANGUAGES:
             mine = [said for said in everyone if said.language == language]
@@ -306,7 +326,7 @@ def main() -> None:
             for said in found_ones[: int(sys.argv[sys.argv.index("--show") + 1])]:
                 print(f"  {said.score} {said.side} {said.stands} «{' '.join(said.sentences[said.at].split())[:160]}»")
         return
-    mine, mine_plain = [*marked(True)], [*plain()]
+    mine, mine_plain = [*marked(True), *lived(True)], [*plain()]
     told = [*mine, *mine_plain, *everyday, *chat]
     taught, first = hard(told)
     crossed(told, taught, first)
