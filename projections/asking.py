@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from projections.context.params import ContextParams, RecalledParams, RecentParams
+from projections.context.params import ContextParams, MissedParams, RecalledParams, RecentParams
 from projections.recall.liveliness import LivelinessParams
 from projections.recall.needs import NeedParams
 from projections.recall.ranking import RecallParams
@@ -22,6 +22,7 @@ ASKING: dict[str, type[Params]] = {
     "needs": NeedParams,
     "context": ContextParams,
     "context.recent": RecentParams,
+    "context.missed": MissedParams,
     "context.recalled": RecalledParams,
 }
 """By name, those that belong to no mechanism."""

@@ -82,3 +82,58 @@ def test_who_only_greets_is_given_nothing_by_the_words_of_the_greeting(tmp_path:
         space.say("It was a good evening, nice to meet your crew, a good and nice evening.", session="party")
         found = space.ask("context", space="acme", session="new", question="Good evening, nice to meet you.")
         assert "recalled" not in {one["name"] for one in found["sections"]}
+
+
+def meanwhile(space: Remembering, session: str, question: str = "") -> list[str]:
+    found = space.ask("context", space="acme", session=session, question=question)
+    return [
+        piece["turn"] for section in found["sections"] if section["name"] == "missed" for piece in section["pieces"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("So I'm back, sunburnt. What did I miss?", "back! what's been going on here while I was away"),
+        *("Any news?", "Bin zurück, was habe ich verpasst?", "Quoi de neuf ?", "¿Qué me perdí?"),
+    ],
+)
+def test_who_asks_what_was_missed_is_told_what_others_said_since_in_order(tmp_path: Path, question: str) -> None:
+    with Remembering(tmp_path / "home") as space:
+        for n in range(20):
+            space.say(f"The plaster of wall {n} is dry.", n, "site", "ann")
+        space.say("I fly to Faro, see you.", 20, "phone", "bob")
+        heard = [space.say(f"A pipe burst in room {n}.", 21 + n, "site", "ann") for n in range(14)]
+        space.say(question, 40, "again", "bob")
+        assert meanwhile(space, "again") == heard
+        assert meanwhile(space, "again", "How do I prune an old apple tree?") == []
+
+
+def test_who_was_here_after_all_others_is_told_what_was_said_last(tmp_path: Path) -> None:
+    with Remembering(tmp_path / "home") as space:
+        said = [space.say(f"The plaster of wall {n} is dry.", n, "site", "ann") for n in range(30)]
+        space.say("What did I miss?", 31, "again", "ann")
+        assert meanwhile(space, "again") == said[-12:]
+
+
+@pytest.mark.parametrize("role", ["assistant", "user"])
+def test_who_talks_with_an_agent_is_given_the_best_of_what_hardly_fits_as_well(tmp_path: Path, role: str) -> None:
+    """`role` is that of who answers: people among themselves are given what is asked for alone."""
+
+    def recalled(question: str) -> list[str]:
+        found = space.ask("context", space="acme", session="new", question=question)
+        return [
+            piece["turn"]
+            for section in found["sections"]
+            if section["name"] == "recalled"
+            for piece in section["pieces"]
+        ]
+
+    with Remembering(tmp_path / "home") as space:
+        rule = space.say("deploy windows: tuesday and thursday, before 11", 0, "office")
+        space.say("Noted.", None, "office", "bot", role)
+        for n in range(30):
+            space.say(f"The label of shelf {n} is torn, print another.", n + 1, "shelves")
+        asked = "the hotfix for umlaut sorting is merged, all green here. shall i run ./deploy.sh prod?"
+        assert (rule in recalled(asked)) is (role == "assistant")
+        assert recalled("thanks, perfect!") == []

@@ -4,8 +4,8 @@ How whoever answers must act or is to answer ("nothing gets pushed without me re
 lasting fact of a person ("can't, I'm coeliac") share no word with most of what they concern: a cake for Sunday, the
 next parser. So it is no matter of recall. Which sentences of a user's turn are such is told by learned weights of what
 the sentence, its turn, and what was answered before it tell (core/text/standing); a wrong line in every context
-is worse than a missed one, so it must be likely: `sure`; where only people spoke, who tell each other such things,
-`among`. A note whose context, or whose first word before a colon, is "rule" stands, too, and waits for nothing (see
+is worse than a missed one, so it must be likely: `sure`; where only people ever spoke, who tell each other such
+things, `among`. A note whose context, or whose first word before a colon, is "rule" stands, too, and waits for nothing (see
 ttl_escalations).
 
 It goes where its turn is retracted, where a later statement takes its place (contradictions), and where somebody says
@@ -52,7 +52,7 @@ class StandingParams(Params):
         "learned",
     )  # fmt: skip
     among: int = param(
-        300, "hundredths of log odds", "the same where only people spoke in the session: they tell it each other",
+        300, "hundredths of log odds", "the same where only people spoke in the space: they tell it each other",
         "chats and meetings, in which nearly nothing stands for whoever answers",
     )  # fmt: skip
 
@@ -67,6 +67,13 @@ class Said:
     """Who of the people spoke first."""
     among: bool = False
     """Whether another of them spoke before any agent did."""
+
+
+@dataclass(slots=True)
+class Answers:
+    """State, `agent`: whether an agent ever spoke in the space, as one that people talk with does."""
+
+    spoke: bool = False
 
 
 @dataclass(slots=True)
@@ -149,8 +156,11 @@ def _same(text: str) -> str:
 
 def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     talk = state.get(f"said/{turn.session}", Said) or Said()
+    answers = state.get("agent", Answers) is not None
     if turn.role == "assistant":
         state.put(f"said/{turn.session}", replace(talk, text=turn.content[:BEFORE]))
+        if not answers:
+            state.put("agent", Answers(True))
         return _NONE
     if turn.role != "user":  # a tool or a prompt is nobody
         return _NONE
@@ -161,7 +171,7 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     stands = raw.text.standing
     if not stands:
         return _NONE
-    before, sure = talk.text, params.among if talk.among and not talk.text else params.sure
+    before, sure = talk.text, params.sure if talk.text or answers or not talk.among else params.among
     whole = " ".join(turn.content.split())
     out: list[Derived] = []
     ids: list[str] = []

@@ -17,6 +17,7 @@ from projections.context.windows import window as window_of
 from projections.recall.analysis import ask as read_question
 from projections.recall.answers import Sight
 from projections.recall.question import moment_of
+from projections.recall.missed import missed
 from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso
@@ -42,7 +43,8 @@ def _composed(
     """What is shown; of a window where one is to be shown `alone`, only what is behind `ids` where there are any."""
     recall = source.sight.recall
     params = recall.params
-    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, source.standing, cue, explain), None)]
+    offers: list[Offer] = [(RECENT, None), (missed(source.standing), None)]
+    offers += [(recalled(source.sight, source.standing, cue, explain), None)]
     offers += [(section, params[p.name]) for p in recall.processors for section in p.read_model.sections]
     if ids:
         offers = [(details_of(source, ids), None)]

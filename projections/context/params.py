@@ -54,3 +54,13 @@ class RecentParams(Params):
     first: int = param(1, "user turns", "come first: the exchange in hand", ge=0)
     fade: float = param(0.9, "factor per exchange", "what was said seven exchanges ago serves half as much", gt=0, le=1)
     last: int = param(12, "turns", "shown as they were said where a window of a fixed length is asked for", ge=1)
+
+
+class MissedParams(Params):
+    """How much of what was said meanwhile is shown."""
+
+    most: int = param(24, "turns", "what is older was summed up, or is asked for by its name", ge=0, le=200)
+    few: int = param(12, "turns", "shown though who asks was here after them: others said them to somebody else", ge=0)
+    worth: float = param(0.6, "worth", "what is due and what is asked by name come first", ge=0, le=1)
+    fade: float = param(0.98, "factor per turn", "what was said longer ago is asked for less", gt=0, le=1)
+    agent: float = param(0.7, "factor", "of what an agent said: people say what happened", ge=0, le=1)

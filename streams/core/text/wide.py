@@ -16,6 +16,7 @@ FAR = frozenset(("progress", "resume"))
 ENDS = frozenset(("asking",))
 """It ends by asking."""
 OVER = frozenset(("thanks", "closing"))
+"""It ends talk, and asks for nothing."""
 BESIDE = 2
 """Words that tell something, in a turn that greets or asks how far things are: "back from the dentist, where were we?".
 The table of common words is English, and greetings are not."""
@@ -26,6 +27,8 @@ def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool) -> boo
     said = {*cues}
     if said & OVER:
         return False
+    if first and "missed" in said:  # it asks for what happened, whatever it tells beside that
+        return True
     telling = len([term for term in terms if rarity(term) != LIGHT])
     if not first:  # its talk is before the model's eyes: "and then?" asks of that
         return not telling and not said.isdisjoint(ENDS | FAR)
