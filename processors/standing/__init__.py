@@ -3,10 +3,10 @@
 How whoever answers must act or is to answer ("nothing gets pushed without me reading the diff"), a lasting choice, a
 lasting fact of a person ("can't, I'm coeliac") share no word with most of what they concern: a cake for Sunday, the
 next parser. So it is no matter of recall. Which sentences of a user's turn are such is told by learned weights of what
-the sentence, its turn, and what was answered before it tell (core/text/standing); a wrong line in every context
-is worse than a missed one, so it must be likely: `sure`; where only people ever spoke, who tell each other such
-things, `among`. A note whose context, or whose first word before a colon, is "rule" stands, too, and waits for nothing (see
-ttl_escalations).
+the sentence, its turn, and what was answered before it and then to it tell (core/text/standing): what is likely but
+not sure waits for the next answer in its session. A wrong line in every context is worse than a missed one, so it must
+be likely: `sure`; where only people ever spoke, who tell each other such things, `among`. A note whose context, or
+whose first word before a colon, is "rule" stands, too, and waits for nothing (see ttl_escalations).
 
 It goes where its turn is retracted, where a later statement takes its place (contradictions), and where somebody says
 that it is settled (`note-settled` of its note or turn). Said twice, in the same words, it stands once, as it was said
@@ -32,13 +32,15 @@ from streams.core.read_model import Group, Joins, Keep, ReadModel
 from streams.core.text.learned import likelihood
 from streams.core.text.named import rule_of
 from streams.core.text.signals import folded
-from streams.core.text.standing import BEFORE, doing, weighed, why
+from streams.core.text.standing import BEFORE, answered, doing, in_passing, why, why_answered
 from streams.core.text.within import first_bytes
 
 __all__ = ["PROCESSOR", "StandingParams", "StandingTold"]
 
 MAX_TEXT = 240
 """Bytes kept of what was said."""
+MOST_ADDED = 250
+"""How much an answer that takes note of a sentence may add to its score, in hundredths of log odds."""
 SAME = 8
 """Times that the same words are remembered."""
 _NONE: tuple[Derived, ...] = ()
@@ -48,13 +50,28 @@ class StandingParams(Params):
     """How likely it must be."""
 
     sure: int = param(
-        -70, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        -100, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
     among: int = param(
         300, "hundredths of log odds", "the same where only people spoke in the space: they tell it each other",
         "chats and meetings, in which nearly nothing stands for whoever answers",
     )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A sentence that may stand, and does where the answer takes note of it."""
+
+    turn: str
+    number: int
+    """Which of those of its turn."""
+    sentence: str
+    text: str
+    """What would stand."""
+    score: int
+    """What it and its turn tell."""
+    at: int
 
 
 @dataclass(slots=True)
@@ -67,6 +84,8 @@ class Said:
     """Who of the people spoke first."""
     among: bool = False
     """Whether another of them spoke before any agent did."""
+    waiting: list[Waiting] = field(default_factory=list)
+    """What the last turn of a person said that may stand, until it is answered."""
 
 
 @dataclass(slots=True)
@@ -96,8 +115,8 @@ class Kept:
 
 @dataclass(slots=True)
 class Ids:
-    """State, `turn/<turn>`: what a turn told; `note/<note>`: the same of a note; `same/<hash>`: what was told in the
-    same words, the oldest first."""
+    """State, `turn/<turn>`: what a turn told; `answer/<turn>`: what an answer made sure of; `note/<note>`: what a note
+    told; `same/<hash>`: what was told in the same words, the oldest first."""
 
     rows: list[str] = field(default_factory=list)
 
@@ -158,37 +177,64 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     talk = state.get(f"said/{turn.session}", Said) or Said()
     answers = state.get("agent", Answers) is not None
     if turn.role == "assistant":
-        state.put(f"said/{turn.session}", replace(talk, text=turn.content[:BEFORE]))
+        state.put(f"said/{turn.session}", replace(talk, text=turn.content[:BEFORE], waiting=[]))
         if not answers:
             state.put("agent", Answers(True))
-        return _NONE
+        return _answered(params, state, turn, talk.waiting) if talk.waiting else _NONE
     if turn.role != "user":  # a tool or a prompt is nobody
         return _NONE
     who = turn.agent or turn.role
     if not talk.text and (not talk.first or (who != talk.first and not talk.among)):
         talk = replace(talk, first=talk.first or who, among=bool(talk.first))
         state.put(f"said/{turn.session}", talk)
-    stands = raw.text.standing
-    if not stands:
-        return _NONE
-    before, sure = talk.text, params.sure if talk.text or answers or not talk.among else params.among
-    whole = " ".join(turn.content.split())
     out: list[Derived] = []
     ids: list[str] = []
-    does = doing(raw.text.acts, raw.text.states)
-    for passing, plain, start, end in zip(*(stands[at::4] for at in range(4)), strict=True):
+    waiting: list[Waiting] = []
+    sure = params.sure if talk.text or answers or not talk.among else params.among
+    whole, before, stands = " ".join(turn.content.split()), talk.text, raw.text.standing
+    short = len(whole.encode()) <= MAX_TEXT  # it tells all of it
+    does = doing(raw.text.acts, raw.text.states) if stands else []
+    for number, (passing, plain, start, end) in enumerate(zip(*(stands[at::4] for at in range(4)), strict=True)):
+        if short and ids:
+            break
         sentence = turn.content[start:end]
-        score = weighed(passing, plain, sentence, before)
-        if score < sure or (ids and len(whole.encode()) <= MAX_TEXT):
-            continue  # a short turn tells them all
-        text = whole if len(whole.encode()) <= MAX_TEXT else first_bytes(" ".join(sentence.split()), MAX_TEXT)
-        ids.append(derived_id("standing", turn.space, turn.id, len(ids)))
-        signals = why(turn.content, start, end, does, before)
-        kept = Kept(turn.session, turn.id, "", text, likelihood(score), _same(text), signals, at=turn.at)
-        out += _stand(state, turn, ids[-1], kept)
+        said = in_passing(passing, sentence, before)
+        text = whole if short else first_bytes(" ".join(sentence.split()), MAX_TEXT)
+        if (score := max(said, plain)) >= sure:
+            ids.append(derived_id("standing", turn.space, turn.id, number))
+            signals = why(turn.content, start, end, does, before)
+            kept = Kept(turn.session, turn.id, "", text, likelihood(score), _same(text), signals, at=turn.at)
+            out += _stand(state, turn, ids[-1], kept)
+        elif said >= params.sure - MOST_ADDED:
+            waiting.append(Waiting(turn.id, number, first_bytes(sentence, MAX_TEXT), text, said, turn.at))
+    if short:
+        waiting = [] if ids else waiting[:1]
     if ids:
         state.put(f"turn/{turn.id}", Ids(ids))
+    if waiting or talk.waiting:
+        state.put(f"said/{turn.session}", replace(talk, waiting=waiting))
     return out or _NONE
+
+
+def _answered(params: StandingParams, state: State, answer: TurnRecorded, waiting: Sequence[Waiting]) -> list[Derived]:
+    """An agent takes note of what was said, or does not."""
+    out: list[Derived] = []
+    ids: list[str] = []
+    for one in waiting:
+        score = one.score + answered(one.sentence, answer.content)
+        if score >= params.sure:
+            id = derived_id("standing", answer.space, one.turn, one.number)
+            signals = [f"said {one.score:+d}", *why_answered(one.sentence, answer.content)]
+            ids.append(id)
+            out += _stand(
+                state, answer, id,
+                Kept(answer.session, one.turn, "", one.text, likelihood(score), _same(one.text), signals, at=one.at),
+            )  # fmt: skip
+            of = state.get(f"turn/{one.turn}", Ids) or Ids()
+            state.put(f"turn/{one.turn}", Ids([*of.rows, id]))
+    if ids:
+        state.put(f"answer/{answer.id}", Ids(ids))
+    return out
 
 
 def _taken(params: StandingParams, state: State, fact: NoteTaken, raw: Raw[NoteTaken]) -> Sequence[Derived]:
@@ -210,8 +256,14 @@ def _settled(params: StandingParams, state: State, fact: NoteSettled, raw: Raw[N
 
 
 def _retracted(params: StandingParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
-    """What a turn told that was taken back does not stand."""
-    return _end_all(state, fact, f"turn/{fact.turn}", "retracted")
+    """What a turn told that was taken back does not stand, nor what its answer made sure of."""
+    talk = state.get(f"said/{fact.session}", Said)
+    if talk is not None and any(one.turn == fact.turn for one in talk.waiting):
+        state.put(f"said/{fact.session}", replace(talk, waiting=[]))
+    return [
+        *_end_all(state, fact, f"turn/{fact.turn}", "retracted"),
+        *_end_all(state, fact, f"answer/{fact.turn}", "retracted"),
+    ]
 
 
 def _contradicted(params: StandingParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
@@ -246,7 +298,7 @@ FROM standing
 """
 PROCESSOR = Processor(
     name="standing",
-    version=2,
+    version=3,
     params=StandingParams,
     takes=(
         on(BeliefContradicted, _contradicted),

@@ -19,11 +19,11 @@ class StandingSectionParams(Params):
     """How much of what stands is shown."""
 
     most: int = param(
-        6, "lines", "rules, what the question names, then the newest; more are a manual nobody reads", ge=0
+        24, "lines", "rules, what the question names, then the newest: months of work bring so many", "tests/lives", ge=0
     )
     looked: int = param(64, "lines", "of what was said, the newest: what is looked at", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
-    line: int = param(40, "tokens", "of each: a sentence", ge=8)
+    line: int = param(60, "tokens", "of each: all that is kept of a turn", ge=8)
     worth: float = param(0.55, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
     fade: float = param(0.97, "factor per line", "older ones a little less", gt=0, le=1)
 

@@ -47,6 +47,8 @@ from streams.core.text.trees import grown
 from tests.bench import learning
 from tests.bench.data import DATA
 from tests.bench.learning import Example, Grown, Table, Weights
+from tests.bench.quality_lives import LIVES, turns
+from tests.bench.quality_lives import MEASURING as ONLY_MEASURING
 from tests.bench.voices import conversations, marked
 from tests.processors import contradiction_sequences as sets
 
@@ -218,6 +220,8 @@ def sources() -> list[Source]:
     for number, one in enumerate(conversations(True)):
         talk = Talk(one.events(), marked(one.turns, "replaces"), marked(one.turns, "looks_like"))
         voices.setdefault(one.author, []).append(_named(f"voice {number}", talk))
+    for life, talk in lived(True):
+        voices[life] = [_named(life, talk)]
     found = [Source(name, "voice", told) for name, told in sorted(voices.items())]
     chatted = [*chats()]
     before = [_statement(number, turn) for number, turn in enumerate(chatted[0][:BEFORE] if chatted else ())]
@@ -232,6 +236,19 @@ def sources() -> list[Source]:
     for at, events in enumerate(chatted):
         found.append(Source(f"chat {at}", "chat", [_named(f"chat {at}", Talk(events, set(), set()))]))
     return found
+
+
+def lived(learning: bool) -> Iterator[tuple[str, Talk]]:
+    """Lives (see quality_lives) in which readers marked what takes the place of what, by name."""
+    for path in sorted(LIVES.glob("*.changes.json")):
+        life = path.name.partition(".")[0]
+        if (life in ONLY_MEASURING) is not learning:
+            marks = json.loads(path.read_text("utf-8"))
+            true, alike = (
+                {(newer, older) for newer, mark in marks.items() for older in mark.get(key, ())}
+                for key in ("replaces", "looks_like")
+            )
+            yield life, Talk(turns(life), true, alike)
 
 
 def _named(name: str, talk: Talk) -> Talk:

@@ -39,11 +39,12 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 import streams.core.text.standing as module
 from streams.core.text.acts import acting, signals_of
-from streams.core.text.standing import BEFORE, before_signals, by_itself, doing, sentence_signals
+from streams.core.text.standing import BEFORE, after_signals, before_signals, by_itself, doing, sentence_signals
 from streams.core.text.statements import stating
 from streams.core.text.terms import terms
 from tests.bench.learn_contradictions import chats
@@ -62,6 +63,8 @@ COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, "ordinary": UNJUDGED, "
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
 LANGUAGES = ("en", "de", "es", "fr")
+GERMAN = {"tischler": "de"}
+"""Lives in another language than English."""
 ALL = ("ordinary", "friends")
 """Sides of which not all is learned from."""
 CHANCE, HARD = 80, 3500
@@ -87,6 +90,8 @@ class Said:
     text: str
     before: str = ""
     """What was answered last in its session."""
+    after: str = ""
+    """What answers it."""
     stands: bool = False
     alike: bool = False
     note: str = ""
@@ -98,9 +103,13 @@ class Said:
     """Of each sentence."""
     whole: list[str] = field(default_factory=list)
     """Of the turn."""
+    heard: list[list[str]] = field(default_factory=list)
+    """Of each sentence, what is seen of the answer."""
     score: int = -10_000
     at: int = 0
     """Which sentence has that score."""
+    told: int = -10_000
+    """The score once it is answered."""
 
     def __post_init__(self) -> None:
         whole, places = signals_of(self.text, "user")
@@ -112,6 +121,7 @@ class Said:
             [*sentence_signals(sentence, place, len(spans)), *does, *before_signals(sentence, self.before)]
             for place, sentence in enumerate(self.sentences)
         ]
+        self.heard = [after_signals(sentence, self.after) for sentence in self.sentences]
 
     def weigh(self, weights: Both) -> None:
         """Its likeliest sentence."""
@@ -121,6 +131,10 @@ class Said:
         ]
         self.score = max(scores, default=-10_000)
         self.at = scores.index(self.score) if scores else 0
+        self.told = max([
+            self.score,
+            *(score(weights[0], seen + heard) for seen, heard in zip(self.seen, self.heard, strict=True)),
+        ])  # fmt: skip
 
 
 def marked(learning: bool) -> Iterator[Said]:
@@ -132,7 +146,7 @@ def marked(learning: bool) -> Iterator[Said]:
         voice = json.loads(path.read_text("utf-8"))
         for snippet in voice["snippets"]:
             before = ""
-            for turn in snippet["turns"]:
+            for turn, answer in zip_longest(snippet["turns"], snippet["turns"][1:]):
                 note = turn.get("standing", "")
                 if turn["role"] == "user":
                     if not note and turn.keys() & {"lifts", "keeps"}:
@@ -142,6 +156,7 @@ def marked(learning: bool) -> Iterator[Said]:
                         author,
                         turn["text"],
                         before,
+                        answer["text"] if answer and answer["role"] != "user" else "",
                         stands=bool(note),
                         alike=bool(turn.get("once")),
                         note=note,
@@ -157,22 +172,38 @@ def lived(learning: bool) -> Iterator[Said]:
         life = path.name.partition(".")[0]
         if (life in ONLY_MEASURING) is learning:
             continue
-        marks, answered = json.loads(path.read_text("utf-8")), dict[str, str]()
-        for turn in turns(life):
+        marks, talk = json.loads(path.read_text("utf-8")), turns(life)
+        answers = answered([(turn.session, turn.role, turn.content) for turn in talk])
+        for turn, (before, after) in zip(talk, answers, strict=True):
             if turn.role == "user":
                 mark = marks.get(turn.id, {})
-                note, before = mark.get("standing", ""), answered.get(turn.session, "")
+                note, alike = mark.get("standing", ""), bool(mark.get("once"))
                 yield Said(
-                    f"lives/{turn.id}", life, turn.content, before, bool(note), bool(mark.get("once")), note, "marked",
+                    f"lives/{turn.id}", life, turn.content, before, after, bool(note), alike, note,
+                    language=GERMAN.get(life, "en"),
                 )  # fmt: skip
-            elif turn.role == "assistant":
-                answered[turn.session] = turn.content[:BEFORE]
+
+
+def answered(said: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """Of each turn (session, role, text): what was answered last before it, and what answers it where it is the last
+    that was said before that."""
+    found, last, asked = [("", "") for _ in said], dict[str, str](), dict[str, int]()
+    for place, (session, role, text) in enumerate(said):
+        found[place] = (last.get(session, ""), "")
+        if role == "assistant":
+            last[session] = text[:BEFORE]
+            if session in asked:
+                at = asked.pop(session)
+                found[at] = (found[at][0], text[:BEFORE])
+        elif role == "user":
+            asked[session] = place
+    return found
 
 
 def plain() -> Iterator[Said]:
     """Sentences of a maintainer."""
     for number, line in enumerate((VOICES / "sentences" / "standing.en.txt").read_text("utf-8").splitlines()):
-        yield Said(f"plain/{number}", f"plain {number % 8}", line[2:], "", line[0] == "+", False, line[2:], "plain")
+        yield Said(f"plain/{number}", f"plain {number % 8}", line[2:], "", "", line[0] == "+", False, line[2:], "plain")
 
 
 def ordinary() -> Iterator[Said]:
@@ -180,17 +211,16 @@ def ordinary() -> Iterator[Said]:
     rows = map(json.loads, (VOICES / "sentences" / "standing.jsonl").read_text("utf-8").splitlines())
     judged = {(r["author"], r["voice"], r["conversation"], r["turn"]): r for r in rows}
     for one in conversations(True):
-        last: dict[str, str] = {}
-        for turn in one.turns if one.language in LANGUAGES else ():
+        if one.language not in LANGUAGES:
+            continue
+        answers = answered([(turn["session"], turn["role"], turn["text"]) for turn in one.turns])
+        for turn, (before, after) in zip(one.turns, answers, strict=True):
             if turn["role"] == "user":
                 row = judged.get((one.author, one.voice, one.name, turn["id"]))
                 yield Said(
-                    f"{one.author}/{one.voice}/{one.name}/{turn['id']}", one.author, turn["text"],
-                    last.get(turn["session"], ""), bool(row and row["stands"]), False,
-                    (row or {}).get("sentence", ""), "judged" if row else "ordinary",
+                    f"{one.author}/{one.voice}/{one.name}/{turn['id']}", one.author, turn["text"], before, after,
+                    bool(row and row["stands"]), False, (row or {}).get("sentence", ""), "judged" if row else "ordinary",
                 )  # fmt: skip
-            elif turn["role"] == "assistant":
-                last[turn["session"]] = turn["text"][:BEFORE]
 
 
 def friends() -> Iterator[Said]:
@@ -214,24 +244,26 @@ def meant(said: Said, weights: Both | None) -> int:
     return value.index(max(value)) if value else -1
 
 
-def examples(told: Iterable[Said], weights: Both | None) -> Iterator[Example]:
-    """Sentences; the others of a turn in which something stands are neither."""
+def examples(told: Iterable[Said], weights: Both | None, answers: bool = True) -> Iterator[Example]:
+    """Sentences, of those that were answered both with the answer and without: each must do alone. The others of a turn
+    in which something stands are neither."""
     for said in told:
-        if said.stands:
-            at = meant(said, weights)
-            yield from (Example(seen, True, said.author) for seen in said.seen[at : at + 1])
-        else:
-            counts = ALIKE if said.alike else COUNTS[said.side]
-            yield from (Example(seen, False, said.author, counts) for seen in said.seen)
+        at = meant(said, weights) if said.stands else -1
+        some = slice(at, at + 1) if said.stands else slice(None)
+        counts = 1.0 if said.stands else ALIKE if said.alike else COUNTS[said.side]
+        for seen, heard in zip(said.seen[some], said.heard[some], strict=True):
+            yield Example(seen, said.stands, said.author, counts)
+            if heard and answers:
+                yield Example(seen + heard, said.stands, said.author, counts)
 
 
 def learn(told: list[Said], first: Both | None) -> Both:
     """The weights of sentences; `first`: those of the round before.
 
     Of what a plain sentence is around, nothing is learned of what is said in passing: it stands in no turn."""
-    found = [*examples(told, first)]
+    found = examples(told, first)
     passing = [e._replace(signals=alone(e.signals)) if e.group.startswith("plain") else e for e in found]
-    plain = [e._replace(signals=by_itself(e.signals)) for e in found]
+    plain = [e._replace(signals=by_itself(e.signals)) for e in examples(told, first, answers=False)]
     return fit(passing, STRENGTH, GROUPS), fit(plain, STRENGTH, GROUPS)
 
 
@@ -263,6 +295,9 @@ def told_of(mine: list[Said], others: Mapping[str, list[Said]]) -> None:
     """Prints what the scores are worth; `others`: sides in which nearly nothing stands."""
     scores, labels = [said.score for said in mine], [said.stands for said in mine]
     print(f"{len(mine)} turns, something stands in {sum(labels)}")
+    for precision in (0.9, 0.8):
+        threshold, right, recall = best([said.told for said in mine], labels, precision)
+        print(f"  once answered, from {threshold} on: P {right:.2f} R {recall:.2f}")
     for precision in (0.95, 0.9, 0.85, 0.8, 0.7):
         threshold, right, recall = best(scores, labels, precision)
         line = f"  from {threshold} on: P {right:.2f} R {recall:.2f}"
@@ -292,12 +327,14 @@ def written(told: list[Said]) -> None:
     for said in told:
         whole, places = signals_of(said.text, "user")
         flat = module.lasting(said.text, whole, acting(whole + places), stating(whole, said.text)[0])
-        said.score = -10_000
+        said.score = said.told = -10_000
         for passing, plainly, start, end in zip(*(flat[at::4] for at in range(4)), strict=True):
             sentence = said.text[start:end]
             value = module.weighed(passing, plainly, sentence, said.before)
             if value > said.score:
                 said.score, said.at = value, said.sentences.index(sentence.strip())
+            heard = module.weighed(passing + module.answered(sentence, said.after), plainly, sentence, said.before)
+            said.told = max(said.told, said.score, heard)
 
 
 def main() -> None:
@@ -310,11 +347,10 @@ def main() -> None:
         written(everyone)
         for language in LANGUAGES:
             mine = [said for said in everyone if said.language == language]
-            right = sum(said.stands for said in mine if said.score >= sure)
-            found = sum(said.score >= sure for said in mine)
-            of = sum(said.stands for said in mine)
-            print(f"{language}: from {sure} on P {right / max(1, found):.2f} R {right / of:.2f}, {found} found")
-            print(f"  looking alike: {sum(said.alike for said in mine if said.score >= sure)}")
+            for what, over in (("", [s for s in mine if s.score >= sure]), ("answered ", [s for s in mine if s.told >= sure])):
+                right, of = sum(said.stands for said in over), sum(said.stands for said in mine)
+                print(f"{language}: {what}P {right / max(1, len(over)):.2f} R {right / of:.2f}, {len(over)} found")
+                print(f"  looking alike: {sum(said.alike for said in over)}")
         return
     everyday, chat = [*ordinary()], [*friends()]
     if "--show" in sys.argv:
@@ -339,10 +375,14 @@ def main() -> None:
     if "--write" in sys.argv:
         both = learn(taught, first)
         (bias, weights), plainly = both
-        own = {signal: weight for signal, weight in weights.items() if not signal.startswith(("b ", "b:"))}
-        before = {signal: weight for signal, weight in weights.items() if signal not in own}
+        before, after = (
+            {signal: weight for signal, weight in weights.items() if signal.startswith(begins)}
+            for begins in (("b ", "b:"), ("re ", "re:"))
+        )
+        own = {signal: weight for signal, weight in weights.items() if signal not in before | after}
         may = gate(told, both, sure)
-        write(PATH, VERSION, {"may": may, "passing": (bias, own), "before": (0, before), "plain": plainly})
+        told_by = {"may": may, "passing": (bias, own), "before": (0, before), "after": (0, after), "plain": plainly}
+        write(PATH, VERSION, told_by)
 
 
 if __name__ == "__main__":

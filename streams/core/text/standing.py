@@ -11,8 +11,10 @@ weights of many weak signals decide (see learned), of each sentence by itself:
     asked:1   reminder:-2                           how much it asks for a reminder (see reminders)
     act0:-2   state1:1                              what the whole turn does and states (see acts, statements)
     b <word>   b:shared:2   b:none                  what was answered last, and how many of its words are taken up
+    re <word>   re <word> <word>   re:shared:2      how the answer to it begins ("noted", "understood: never ..."), and
+    re:asks                                         how many of its words it takes up; once there is one
 
-The last ones are told by whoever knows the conversation (`weighed`). What is said in passing is told by all of these;
+The last ones are told by whoever knows the conversation (`weighed`, `answered`). What is said in passing is told by all of these;
 what is said in five words of its own ("never force-push") by none that tells how long it is, where it stands and what
 it answers: the likelier of both counts. Most turns have no such sentence: a look at the signals of the whole turn,
 which are at hand, leaves few to be read so closely (`may`, learned from what the rest finds). Weights: standing.json,
@@ -22,7 +24,7 @@ by tests/bench/learn_standing.py, where it is told what they are worth.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -35,6 +37,7 @@ from streams.core.text.reminders import spans_of
 from streams.core.text.signals import ending, folded, signals
 
 WEIGHTS = Learned.load(__package__, "standing.json")
+_AFTER = WEIGHTS.only("after")
 _REMINDS = {act: REMINDERS.only(act) for act in ("reminder", "asked")}
 _MAY, _PASSING, _BEFORE, _PLAIN = (WEIGHTS.only(act) for act in ("may", "passing", "before", "plain"))
 MAY = 0
@@ -48,9 +51,11 @@ MOST, READ, LONGEST = 2, 12, 50
 SIGNALS = 6
 """Signals that are told of a sentence, the strongest."""
 BEFORE = 300
-"""Characters read of what was answered last."""
-AROUND = ("words:", "sentences:", "at:", "by:", "b:", "b ")
-"""How signals begin that tell how long a sentence is, where it stands, and what it answers."""
+"""Characters read of what was answered last, and of the answer."""
+BEGINS, EIGHTHS = 12, 4
+"""Words of an answer by which it takes note of something, and how long it is told to be, in eights of words."""
+AROUND = ("words:", "sentences:", "at:", "by:", "b:", "b ", "re:", "re ")
+"""How signals begin that tell how long a sentence is, where it stands, what it answers, and how it is answered."""
 APART, ALONE, ALONE_WORDS = 155, -40, 12
 """How much likelier what is said in words of its own must be, in hundredths of log odds: it was learned of such, and
 what is said in five words is looked for in all talk. So it is not where it is all that is said: in turns of one
@@ -148,8 +153,25 @@ def before_signals(sentence: str, before: str) -> list[str]:
     if not before:
         return ["b:none"]
     words = dict.fromkeys(folded(before[:BEFORE]))
-    shared = sum(word in words for word in {*folded(sentence)} - STOP if len(word) > LONG)
-    return [*(f"b {word}" for word in words), f"b:shared:{min(shared, SHARED)}"]
+    return [*(f"b {word}" for word in words), f"b:shared:{_shared(sentence, words)}"]
+
+
+def _shared(sentence: str, words: Collection[str]) -> int:
+    """How many words of a sentence that say something are among others; no more than count."""
+    return min(sum(word in words for word in {*folded(sentence)} - STOP if len(word) > LONG), SHARED)
+
+
+def after_signals(sentence: str, answer: str) -> list[str]:
+    """What is seen of the answer to a sentence; nothing where there is none."""
+    if not answer:
+        return []
+    words = folded(answer[:BEFORE])
+    begins = words[:BEGINS]
+    return [*dict.fromkeys([
+        *(f"re {word}" for word in begins), *(f"re {a} {b}" for a, b in pairwise(["^", *begins])),
+        f"re:shared:{_shared(sentence, {*words})}", f"re:words:{min(len(words) // 8, EIGHTHS)}",
+        *["re:asks"] * ("?" in answer),
+    ])]  # fmt: skip
 
 
 def lasting(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequence[int]) -> list[int]:
@@ -175,7 +197,22 @@ def lasting(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequ
 
 def weighed(passing: int, plain: int, sentence: str, before: str) -> int:
     """The score of a sentence, by what `lasting` tells of it, where `before` was answered last."""
-    return max(passing + _BEFORE(before_signals(sentence, before)), plain)
+    return max(in_passing(passing, sentence, before), plain)
+
+
+def in_passing(passing: int, sentence: str, before: str) -> int:
+    """The same of what is said in passing alone."""
+    return passing + _BEFORE(before_signals(sentence, before))
+
+
+def answered(sentence: str, answer: str) -> int:
+    """What the answer to a sentence adds to its score in passing."""
+    return _AFTER(after_signals(sentence, answer))
+
+
+def why_answered(sentence: str, answer: str) -> list[str]:
+    """The strongest signals of an answer, and what each weighs."""
+    return _strongest(WEIGHTS.why(after_signals(sentence, answer), "after"))
 
 
 def why(content: str, start: int, end: int, does: list[str], before: str) -> list[str]:
@@ -187,5 +224,9 @@ def why(content: str, start: int, end: int, does: list[str], before: str) -> lis
     alone = _PLAIN(by_itself(seen)) - apart(sentence, len(spans))
     sure = weighed(_PASSING(seen), alone, sentence, before)
     told = WEIGHTS.why(by_itself(seen), "plain") if sure == alone else passing
+    return _strongest(told)
+
+
+def _strongest(told: list[tuple[str, int]]) -> list[str]:
     told.sort(key=lambda one: (-abs(one[1]), one[0]))
     return [f"{signal} {weight:+d}" for signal, weight in told[:SIGNALS]]
