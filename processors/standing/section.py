@@ -19,7 +19,11 @@ class StandingSectionParams(Params):
     """How much of what stands is shown."""
 
     most: int = param(
-        24, "lines", "rules, what the question names, then the newest: months of work bring so many", "tests/lives", ge=0
+        24,
+        "lines",
+        "rules, what the question names, then the newest: months of work bring so many",
+        "tests/lives",
+        ge=0,
     )
     looked: int = param(64, "lines", "of what was said, the newest: what is looked at", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)

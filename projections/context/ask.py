@@ -16,8 +16,8 @@ from projections.context.windows import details as details_of
 from projections.context.windows import window as window_of
 from projections.recall.analysis import ask as read_question
 from projections.recall.answers import Sight
-from projections.recall.question import moment_of
 from projections.recall.missed import missed
+from projections.recall.question import moment_of
 from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso

@@ -1,4 +1,4 @@
-"""What was said since who asks was here last, where somebody asks for that: "what did I miss?", "what's been going on?".
+"""What was said since who asks was here last, where somebody asks for that: "what did I miss?", "any news?".
 
 Such words are those of no matter: what others said meanwhile is what is asked for, the newest first. Others are people
 and agents in other sessions; where who asks is not known, or nobody spoke since, it is what was said last.

@@ -37,7 +37,7 @@ import json
 import random
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -216,10 +216,12 @@ def ordinary() -> Iterator[Said]:
         answers = answered([(turn["session"], turn["role"], turn["text"]) for turn in one.turns])
         for turn, (before, after) in zip(one.turns, answers, strict=True):
             if turn["role"] == "user":
-                row = judged.get((one.author, one.voice, one.name, turn["id"]))
+                row, side = judged.get((one.author, one.voice, one.name, turn["id"])), "ordinary"
+                if row:
+                    side = "judged"
                 yield Said(
                     f"{one.author}/{one.voice}/{one.name}/{turn['id']}", one.author, turn["text"], before, after,
-                    bool(row and row["stands"]), False, (row or {}).get("sentence", ""), "judged" if row else "ordinary",
+                    bool(row and row["stands"]), False, (row or {}).get("sentence", ""), side,
                 )  # fmt: skip
 
 
@@ -347,7 +349,10 @@ def main() -> None:
         written(everyone)
         for language in LANGUAGES:
             mine = [said for said in everyone if said.language == language]
-            for what, over in (("", [s for s in mine if s.score >= sure]), ("answered ", [s for s in mine if s.told >= sure])):
+            for what, over in (
+                ("", [s for s in mine if s.score >= sure]),
+                ("answered ", [s for s in mine if s.told >= sure]),
+            ):
                 right, of = sum(said.stands for said in over), sum(said.stands for said in mine)
                 print(f"{language}: {what}P {right / max(1, len(over)):.2f} R {right / of:.2f}, {len(over)} found")
                 print(f"  looking alike: {sum(said.alike for said in over)}")
