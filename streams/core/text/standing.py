@@ -17,8 +17,8 @@ weights of many weak signals decide (see learned), of each sentence by itself:
 The last ones are told by whoever knows the conversation (`weighed`, `answered`). What is said in passing is told by all
 of these; what is said in five words of its own ("never force-push") by none that tells how long it is, where it stands
 and what it answers: the likelier of both counts. Most turns have no such sentence: a look at the signals of the whole
-turn, which are at hand, leaves few to be read so closely (`may`, learned from what the rest finds). Weights: standing.json,
-by tests/bench/learn_standing.py, where it is told what they are worth.
+turn, which are at hand, leaves few to be read so closely (`may`, learned from what the rest finds). Weights:
+standing.json, by tests/bench/learn_standing.py, where it is told what they are worth.
 """
 
 from __future__ import annotations
