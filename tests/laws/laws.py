@@ -10,7 +10,7 @@ import hashlib
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -182,19 +182,43 @@ def saved_whole(subject: Subject, log: Log, every: int = 1) -> None:
                     assert orjson.dumps(record) == saved[space][name].get(key), told
 
 
+class Stepped(NamedTuple):
+    """What came of one event: the entry with what processors made of it, and the records that each of them wrote."""
+
+    entry: Entry
+    written: Mapping[str, Sequence[tuple[str, int]]]
+    """Keys and bytes, by processor."""
+
+
+def steps(subject: Subject, log: Log) -> Iterator[Stepped]:
+    """Folds a log, an event at a time."""
+    names = {cls: processor.name for processor in subject.processors for cls in processor.emits}
+    driver = subject.driver()
+    for offset, entry in enumerate(log):
+        made: dict[str, list[Derived]] = {}
+        for row in feed(subject, driver, [entry], offset):
+            made.setdefault(names[type(row.event)], []).append(row.event)
+        states = zip(driver.names, driver.spaces[entry.raw.event.space], strict=True)
+        written = {name: [(key, len(value or b"")) for key, value in state.changes()] for name, state in states}
+        yield Stepped(Entry(entry.raw, made), written)
+
+
 def forgotten(subject: Subject, log: Log, but: Collection[str] = ()) -> None:
+    """See `forgotten_in`."""
+    forgotten_in(steps(subject, log), but)
+
+
+def forgotten_in(stepped: Iterable[Stepped], but: Collection[str] = ()) -> None:
     """Once a turn is taken back, nothing that is derived later says four words in a row that it alone had said.
 
     What others said too may be said: other turns, and outside facts, in which people and models speak for themselves.
     So may what tells that something was retracted, and of what it was made. `but`: processors that are not held to it.
     """
-    left_out = {cls for processor in subject.processors if processor.name in but for cls in processor.emits}
-    driver = subject.driver()
     said: dict[tuple[str, str], set[Run]] = {}
     standing: dict[str, Counter[Run]] = {}
     gone: dict[str, set[Run]] = {}
-    for offset, entry in enumerate(log):
-        event = entry.raw.event
+    for (raw, made), _ in stepped:
+        event = raw.event
         here, lost = standing.setdefault(event.space, Counter()), gone.setdefault(event.space, set())
         if isinstance(event, TurnRetracted):
             taken = said.pop((event.space, event.turn), set())
@@ -206,13 +230,11 @@ def forgotten(subject: Subject, log: Log, but: Collection[str] = ()) -> None:
             lost -= told
             if isinstance(event, TurnRecorded):
                 said[event.space, event.id] = told
-        rows = feed(subject, driver, [entry], offset)
-        for row in rows if lost else ():
-            told_so = "retracted" in (getattr(row.event, "status", ""), getattr(row.event, "change", ""))
-            if told_so or type(row.event) in left_out:
-                continue
-            kept = lost & runs(orjson.loads(orjson.dumps(row.event)))
-            assert not kept, f"{type(row.event).__name__} says what was taken back: {sorted(kept)[0]}"
+        derived = [later for name, its in made.items() if name not in but for later in its] if lost else ()
+        for later in derived:
+            if "retracted" not in (getattr(later, "status", ""), getattr(later, "change", "")):
+                kept = lost & runs(orjson.loads(orjson.dumps(later)))
+                assert not kept, f"{type(later).__name__} says what was taken back: {sorted(kept)[0]}"
 
 
 Run = tuple[str, ...]
@@ -275,15 +297,17 @@ def _floats(value: object) -> list[float]:
 
 
 def small_steps(subject: Subject, log: Log) -> None:
+    """See `small_in`."""
+    small_in(steps(subject, log))
+
+
+def small_in(stepped: Iterable[Stepped]) -> None:
     """At most 64 writes per event and processor, of records of at most 8 KB."""
-    driver = subject.driver()
-    for offset, entry in enumerate(log):
-        feed(subject, driver, [entry], offset)
-        for name, state in zip(driver.names, driver.spaces[entry.raw.event.space], strict=True):
-            written = list(state.changes())
+    for _, by_processor in stepped:
+        for name, written in by_processor.items():
             assert len(written) <= MAX_WRITES, f"{name} wrote {len(written)} records at one event"
-            for key, value in written:
-                assert len(value or b"") <= MAX_RECORD, f"{name} wrote {len(value or b'')} bytes at {key}"
+            for key, size in written:
+                assert size <= MAX_RECORD, f"{name} wrote {size} bytes at {key}"
 
 
 def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 1.3, each: bool = False) -> None:

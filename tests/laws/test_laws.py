@@ -40,13 +40,26 @@ thorough = settings(max_examples=40, deadline=None, suppress_health_check=list(H
 
 
 def logged(history: list[Move]) -> laws.Log:
+    """With what processors make of it, for those that are folded alone."""
     return laws.log_of(outside(history), PROCESSORS)
+
+
+def said(history: list[Move]) -> laws.Log:
+    """The events alone: all that is needed where all processors are folded, or planted ones."""
+    return laws.log_of(outside(history))
+
+
+@cache
+def wide_steps() -> list[laws.Stepped]:
+    """A history of hundreds of sessions, people, files, efforts and notes in one space, folded once for all laws that
+    look at what came of each event."""
+    return [*laws.steps(laws.together(PROCESSORS), said(wide(6000)))]
 
 
 @cache
 def wide_log() -> laws.Log:
-    """A history of hundreds of sessions, people, files, efforts and notes in one space."""
-    return logged(wide(6000))
+    """That history, with what processors make of it."""
+    return [step.entry for step in wide_steps()]
 
 
 def over(law: Callable[..., None], log: laws.Log, *more: Any) -> None:
@@ -105,7 +118,7 @@ def test_a_wide_fold_cut_and_resumed_equals_the_whole() -> None:
 @given(histories)
 @thorough
 def test_a_record_that_an_event_changes_is_saved_with_it(history: list[Move]) -> None:
-    laws.saved_whole(laws.together(PROCESSORS), logged(history))
+    laws.saved_whole(laws.together(PROCESSORS), said(history))
 
 
 def test_a_record_that_an_event_of_a_wide_history_changes_is_saved_with_it() -> None:
@@ -119,16 +132,16 @@ STILL_SAYING = ("network", "direct_access")
 @given(histories)
 @thorough
 def test_nothing_that_is_derived_later_says_what_a_turn_said_that_was_taken_back(history: list[Move]) -> None:
-    laws.forgotten(laws.together(PROCESSORS), logged(history), STILL_SAYING)
+    laws.forgotten(laws.together(PROCESSORS), said(history), STILL_SAYING)
 
 
 def test_nothing_that_is_derived_later_in_a_wide_history_says_what_was_taken_back() -> None:
-    laws.forgotten(laws.together(PROCESSORS), wide_log(), STILL_SAYING)
+    laws.forgotten_in(wide_steps(), STILL_SAYING)
 
 
 def test_what_took_the_place_of_a_statement_that_is_taken_back_does_not_say_it() -> None:
     moves = [*[Move("open", gap=0)] * 6, Move("open", 1, 1, gap=0), Move("moved", 0, 1, gap=0)]
-    log = logged([*moves, Move("retract", 0, 1, gap=0, back=2)])
+    log = said([*moves, Move("retract", 0, 1, gap=0, back=2)])
     laws.forgotten(laws.together(PROCESSORS), log, STILL_SAYING)
 
 
@@ -172,15 +185,15 @@ def test_a_processor_derives_the_same_in_a_wide_history_whatever_is_folded_besid
 @given(histories)
 @thorough
 def test_writes_per_event_and_records_are_small(history: list[Move]) -> None:
-    laws.small_steps(laws.together(PROCESSORS), logged(history))
+    laws.small_steps(laws.together(PROCESSORS), said(history))
 
 
 def test_writes_per_event_and_records_stay_small_however_many_sessions_notes_efforts_and_names_there_are() -> None:
-    laws.small_steps(laws.together(PROCESSORS), wide_log())
+    laws.small_in(wide_steps())
 
 
 def test_records_stay_small_in_a_long_conversation() -> None:
-    laws.small_steps(laws.together(PROCESSORS), logged(long_talk(4000)))
+    laws.small_steps(laws.together(PROCESSORS), said(long_talk(4000)))
 
 
 IDS = ("id", "session", "turn", "note", "reply_to", "agent", "older", "name", "first_turn", "last_turn")
@@ -382,9 +395,9 @@ def test_a_step_that_says_what_was_taken_back_is_caught() -> None:
             state.put("memo", memo)
         return told(event, "".join(memo.items)) if isinstance(event, TurnRetracted) else []
 
-    said = laws.log_of(outside([Move("work"), Move("retract")]))
+    log = said([Move("work"), Move("retract")])
     with pytest.raises(AssertionError, match="says what was taken back"):
-        laws.forgotten(plant(step), said)
+        laws.forgotten(plant(step), log)
 
 
 def test_a_clock_that_is_not_saved_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -518,7 +531,7 @@ def test_a_record_that_grows_with_history_is_caught() -> None:
         return []
 
     with pytest.raises(AssertionError, match="bytes at memo"):
-        laws.small_steps(plant(step), laws.log_of(outside(long_talk(600))))
+        laws.small_steps(plant(step), said(long_talk(600)))
 
 
 def note_of(event: Outside) -> str:
@@ -543,7 +556,8 @@ def test_a_record_that_grows_with_how_many_there_are_is_caught(id_of: Callable[[
             state.put("memo", memo)
         return []
 
-    laws.small_steps(plant(step), logged(long_talk(600)))  # a history that is long, and not wide, does not show it
+    # a history that is long, and not wide, does not show it
+    laws.small_steps(plant(step), said(long_talk(600)))
     with pytest.raises(AssertionError, match="bytes at memo"):
         laws.small_steps(plant(step), wide_log())
 
@@ -568,7 +582,7 @@ def test_a_write_for_each_open_note_is_caught() -> None:
                 state.put(key, memo)
         return []
 
-    laws.small_steps(plant(step), logged(long_talk(600)))
+    laws.small_steps(plant(step), said(long_talk(600)))
     with pytest.raises(AssertionError, match="records at one event"):
         laws.small_steps(plant(step), wide_log())
 
@@ -615,7 +629,7 @@ def test_a_scan_of_all_that_was_ever_begun_is_caught() -> None:
             return told(event, str(max(memo.count for _, memo in state.scan("session/", Memo))))
         return []
 
-    laws.level_work(plant(step), logged(long_talk(2000)), 200)
+    laws.level_work(plant(step), said(long_talk(2000)), 200)
     with pytest.raises(AssertionError, match="lines per event"):
         laws.level_work(plant(step), wide_log())
 
