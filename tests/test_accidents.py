@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ def harm(path: Path, rng: random.Random) -> str:
 
 
 class Damage:
-    """A home that was folded, as a template, and what is asked of a copy of it with a damaged file."""
+    """A home that was folded, as a template, and what is asked of a copy of it with a damaged file. `within` gives the
+    same in another folder."""
 
     def __init__(self, folder: Path, events: list[Outside]) -> None:
         self.folder = folder
@@ -82,6 +84,13 @@ class Damage:
         self.records = [record[2:6] for record in home.log.read(0, 0)]
         home.log.close()
         self.seen: Counter[str] = Counter()
+
+    def within(self, folder: Path) -> Damage:
+        """The same in a copy of its folder, with nothing seen."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        found = copy(self)
+        found.folder, found.template, found.seen = folder, folder / "template", Counter()
+        return found
 
     def rounds(self, damaged: Callable[[Path], Path], asked: Callable[[Home], None]) -> None:
         """Damages a file in copies of the home; `asked` may raise what is said in words."""
@@ -132,9 +141,17 @@ def rows(answer: Any) -> set[str]:
     return {f"{hit['id']} {hit['text']}" for hit in answer["hits"]}
 
 
+@pytest.fixture(scope="module")
+def undamaged(tmp_path_factory: pytest.TempPathFactory, talk: Talk) -> Damage:
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("cache", "replay"):  # as `small_chunks`
+            patch.setattr(f"streams.runtime.{module}.CHUNK", 64)
+        return Damage(tmp_path_factory.mktemp("undamaged"), talk(150))
+
+
 @pytest.fixture
-def damage(tmp_path: Path, talk: Talk, small_chunks: None) -> Iterator[Damage]:
-    found = Damage(tmp_path, talk(150))
+def damage(tmp_path: Path, undamaged: Damage, small_chunks: None) -> Iterator[Damage]:
+    found = undamaged.within(tmp_path)
     yield found
     print(dict(found.seen))
 
@@ -184,7 +201,7 @@ def test_an_archive_is_right_or_told(damage: Damage) -> None:
 
 
 def test_what_can_be_read_of_a_log_is_what_was_recorded(damage: Damage) -> None:
-    copy = damage.folder / "copy"
+    rescued = damage.folder / "rescued"
 
     def asked(home: Home) -> None:
         try:
@@ -192,11 +209,11 @@ def test_what_can_be_read_of_a_log_is_what_was_recorded(damage: Damage) -> None:
             assert home.ask("digest", "again") in (damage.digest, home.ask("digest"))
         except MnemologError:
             damage.seen["told"] += 1
-        done = rescue(home.path / "log.sqlite", copy)
+        done = rescue(home.path / "log.sqlite", rescued)
         damage.seen["readable"] += done.readable.count()
-        with closing(SqliteLog(copy)) as log:
+        with closing(SqliteLog(rescued)) as log:
             found = [record[2:6] for record in log.read(0, 0)]
-        copy.unlink()
+        rescued.unlink()
         rest = iter(damage.records)
         assert all(record in rest for record in found), "not what was recorded, or not in its order"
 
