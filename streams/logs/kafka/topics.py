@@ -184,21 +184,9 @@ async def _create(
     names = Names(connection.prefix)
     notes = await read_notes(connection)  # first: all that makes a log was made before its id is noted
     async with admin(connection) as client:
-        described = await _described(client)
-        if "id" in notes and names.turns not in described:
-            described = await _with_turns(client, names, notes["id"])
-        there = described.get(names.turns, {}).get("partitions", ())
-        if beside and not there:
-            raise LogError(
-                f"there is no topic {names.turns} on {connection.servers}", "`mnemolog topics create` makes it"
-            )
-        if "id" in notes and len(there) != int(notes["partitions"]):
-            raise _of_other_number(names, notes, len(there))
-        count = partitions or len(there) or PARTITIONS
-        specs = [*log_specs(names, count), *set_specs(names, sets, count)]
-        existing = [spec for spec in specs if spec.name in described]
-        await _check(client, described, existing)
+        described, specs, count = await _surveyed(client, names, notes, sets, partitions, beside)
         missing = [spec for spec in specs if spec.name not in described]
+        there = described.get(names.turns, {}).get("partitions", ())
         created = await make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
         if others := [spec for spec in missing if spec.name not in created]:  # another process made some meanwhile
             await _check(client, await _described(client, {spec.name for spec in others}), others)
@@ -207,7 +195,41 @@ async def _create(
     if int(notes["partitions"]) != count:
         raise _of_other_number(names, notes, count)
     log_id = notes["id"]
-    return Made(log_id, count, created, [spec.name for spec in existing])
+    return Made(log_id, count, created, [spec.name for spec in specs if spec.name in described])
+
+
+async def _surveyed(
+    client: AIOKafkaAdminClient,
+    names: Names,
+    notes: Mapping[str, str],
+    sets: Sequence[str],
+    partitions: int | None,
+    beside: bool,
+) -> tuple[dict[str, dict[str, Any]], list[Spec], int]:
+    """What topics there are, what must be of a log and its sets, and of how many partitions; raises as `create` does.
+
+    Looks again, up to KNOWN seconds, where brokers differ on whether a topic is there: one may hear late it is gone.
+    """
+    deadline = asyncio.get_running_loop().time() + KNOWN
+    while True:
+        described = await _described(client)
+        if "id" in notes and names.turns not in described:
+            described = await _with_turns(client, names, notes["id"])
+        there = described.get(names.turns, {}).get("partitions", ())
+        if beside and not there:
+            raise LogError(f"there is no topic {names.turns} on the brokers", "`mnemolog topics create` makes it")
+        if "id" in notes and len(there) != int(notes["partitions"]):
+            raise _of_other_number(names, notes, len(there))
+        count = partitions or len(there) or PARTITIONS
+        specs = [*log_specs(names, count), *set_specs(names, sets, count)]
+        try:
+            await _check(client, described, [spec for spec in specs if spec.name in described])
+        except kafka_errors.UnknownTopicOrPartitionError:
+            if asyncio.get_running_loop().time() >= deadline:
+                raise
+            await asyncio.sleep(0.05)
+        else:
+            return described, specs, count
 
 
 async def _with_turns(client: AIOKafkaAdminClient, names: Names, log_id: str) -> dict[str, dict[str, Any]]:
