@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.standing.events import Ended, StandingTold, Status
@@ -59,8 +59,7 @@ class StandingParams(Params):
     )  # fmt: skip
 
 
-@dataclass(slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """A sentence that may stand, and does where the answer takes note of it."""
 
     turn: str
@@ -84,8 +83,8 @@ class Said:
     """Who of the people spoke first."""
     among: bool = False
     """Whether another of them spoke before any agent did."""
-    waiting: list[Waiting] = field(default_factory=list)
-    """What the last turn of a person said that may stand, until it is answered."""
+    waiting: list[list[Any]] = field(default_factory=list)
+    """What the last turn of a person said that may stand, until it is answered: the fields of `Waiting`."""
 
 
 @dataclass(slots=True)
@@ -180,7 +179,7 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
         state.put(f"said/{turn.session}", replace(talk, text=turn.content[:BEFORE], waiting=[]))
         if not answers:
             state.put("agent", Answers(True))
-        return _answered(params, state, turn, talk.waiting) if talk.waiting else _NONE
+        return _answered(params, state, turn, [Waiting(*one) for one in talk.waiting]) if talk.waiting else _NONE
     if turn.role != "user":  # a tool or a prompt is nobody
         return _NONE
     who = turn.agent or turn.role
@@ -212,7 +211,7 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     if ids:
         state.put(f"turn/{turn.id}", Ids(ids))
     if waiting or talk.waiting:
-        state.put(f"said/{turn.session}", replace(talk, waiting=waiting))
+        state.put(f"said/{turn.session}", replace(talk, waiting=[[*one] for one in waiting]))
     return out or _NONE
 
 
@@ -258,7 +257,7 @@ def _settled(params: StandingParams, state: State, fact: NoteSettled, raw: Raw[N
 def _retracted(params: StandingParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
     """What a turn told that was taken back does not stand, nor what its answer made sure of."""
     talk = state.get(f"said/{fact.session}", Said)
-    if talk is not None and any(one.turn == fact.turn for one in talk.waiting):
+    if talk is not None and any(Waiting(*one).turn == fact.turn for one in talk.waiting):
         state.put(f"said/{fact.session}", replace(talk, waiting=[]))
     return [
         *_end_all(state, fact, f"turn/{fact.turn}", "retracted"),

@@ -135,6 +135,19 @@ def pure(subject: Subject, log: Log) -> None:
     assert save(one, {}) == save(other, {}), "folds leave other records"
 
 
+def readable(subject: Subject, log: Log) -> None:
+    """Each record that is put is read back as it was, at any moment."""
+    driver = subject.driver()
+    for offset, entry in enumerate(log):
+        feed(subject, driver, [entry], offset)
+        for name, state in zip(driver.names, driver.spaces[entry.raw.event.space], strict=True):
+            for key, value in state.changes():
+                if value is not None:
+                    record = state.get(key, object)
+                    again = type(record)(**orjson.loads(value))
+                    assert again == record, f"{name} does not read back what it put at {key}"
+
+
 def immutable(subject: Subject, log: Log) -> None:
     """Nobody assigns to an event, be it folded or derived."""
     driver, before = subject.driver(), orjson.dumps([[entry.raw.event, entry.raw.text, entry.made] for entry in log])

@@ -125,6 +125,10 @@ def test_a_record_that_an_event_of_a_wide_history_changes_is_saved_with_it() -> 
     laws.saved_whole(laws.together(PROCESSORS), wide_log()[:1500], every=5)
 
 
+def test_a_record_is_read_back_as_it_was_put() -> None:
+    laws.readable(laws.together(PROCESSORS), wide_log()[:2000])
+
+
 STILL_SAYING = ("network", "direct_access")
 """They tell once more that what a turn said is current, before they tell that it was retracted."""
 
@@ -338,6 +342,19 @@ def test_an_impure_step_is_caught() -> None:
 
     with pytest.raises(AssertionError, match="folds differ"):
         laws.pure(plant(step), SOME)
+
+
+def test_a_record_within_a_record_is_caught() -> None:
+    @dataclass(slots=True)
+    class Outer:
+        inner: list[object] = field(default_factory=list)
+
+    def step(params: Params, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> list[Derived]:
+        state.put("outer/1", Outer([Outer()]))
+        return []
+
+    with pytest.raises(AssertionError, match="does not read back"):
+        laws.readable(plant(step), SOME)
 
 
 def test_an_impure_record_is_caught() -> None:

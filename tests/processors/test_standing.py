@@ -155,6 +155,43 @@ def test_a_note_that_is_a_rule_stands_until_it_is_settled(content: str, context:
     assert talk.now == []
 
 
+HINTED = (
+    ("letters to her go out in big type, signed by all 3 of us", "Understood: big type, signed by all three."),
+    ("mum won't eat anything with raisins in it btw, so the other cake", "Noted, no raisins. The lemon cake then."),
+)
+
+
+@pytest.mark.parametrize(("content", "answer"), HINTED)
+def test_of_what_is_not_sure_stands_what_the_answer_takes_note_of(content: str, answer: str) -> None:
+    talk = Talk()
+    talk.say(content)
+    assert talk.now == []
+    noted = talk.say(answer, "assistant")
+    assert talk.now == [content]
+    (told,) = talk.kept
+    assert (told.turn, told.said_at) == ("t1", SECOND)
+    assert any(signal.startswith("re") for signal in told.why)
+    talk.retract(noted)
+    assert talk.now == []
+
+
+@pytest.mark.parametrize(("content", "answer"), HINTED)
+def test_of_what_is_not_sure_nothing_stands_where_the_answer_is_about_something_else(content: str, answer: str) -> None:
+    talk = Talk()
+    talk.say(content)
+    talk.say("What a day, shall I look up the trains?", "assistant")
+    talk.say(answer, "assistant")  # answers nothing any more
+    assert talk.now == []
+
+
+@pytest.mark.parametrize(("content", "answer"), HINTED)
+def test_what_was_taken_back_before_its_answer_does_not_stand(content: str, answer: str) -> None:
+    talk = Talk()
+    talk.retract(talk.say(content))
+    talk.say(answer, "assistant")
+    assert talk.now == []
+
+
 def test_where_only_people_spoke_it_takes_more() -> None:
     talk = Talk()
     plainly = PLAINLY[1]
