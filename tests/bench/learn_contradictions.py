@@ -2,6 +2,7 @@
 single turns streams/core/text/statements.json). Takes some minutes of one core, and less than two gigabytes.
 
     python -m tests.bench.learn_contradictions [--alike] [--write [--plain]]
+    python -m tests.bench.learn_contradictions --lives     what is found in lives, of which readers marked it
 
 Of turns, by what a glance sees of them: `changes` whether one takes another's place, `states` whether its own place is
 taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly; `answers`, together
@@ -15,12 +16,17 @@ are learned from is what weights of turns say that did not see them, and so on. 
 author, set and chat by weights that never saw it. HELD is never learned from. With --write, the weights of `replaces`
 stay as they are but with --plain. With --alike, alike words count for doubts, too, whose weights are then those of
 alike.json; that needs the extra `semantic`.
+
+Lives (see quality_lives) only measure: of three, .49 of the changes are seen and .08 of the look-alikes, and something is
+told at 166 of 1,000 turns. Learned from those of 16 others, too, it is .51 and .08, of authors of voices who only
+measure .722 are seen, not .716; and of what is told plainly less is found.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -29,7 +35,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from processors import PROCESSORS
-from processors.contradictions import pairs
+from processors.contradictions import BeliefContradicted, ContradictionSuspected, pairs
 from processors.contradictions.certain import LIKELY, UNANSWERED, answered, standing
 from processors.contradictions.closer import LEAST, LIKELIEST, looks
 from processors.contradictions.glance import MAY_CHANGE, doubt_signals
@@ -220,8 +226,6 @@ def sources() -> list[Source]:
     for number, one in enumerate(conversations(True)):
         talk = Talk(one.events(), marked(one.turns, "replaces"), marked(one.turns, "looks_like"))
         voices.setdefault(one.author, []).append(_named(f"voice {number}", talk))
-    for life, talk in lived(True):
-        voices[life] = [_named(life, talk)]
     found = [Source(name, "voice", told) for name, told in sorted(voices.items())]
     chatted = [*chats()]
     before = [_statement(number, turn) for number, turn in enumerate(chatted[0][:BEFORE] if chatted else ())]
@@ -238,17 +242,36 @@ def sources() -> list[Source]:
     return found
 
 
-def lived(learning: bool) -> Iterator[tuple[str, Talk]]:
-    """Lives (see quality_lives) in which readers marked what takes the place of what, by name."""
+def lived(measuring: bool) -> Iterator[Talk]:
+    """Lives in which readers marked what takes the place of what: those that only measure, or the others."""
     for path in sorted(LIVES.glob("*.changes.json")):
         life = path.name.partition(".")[0]
-        if (life in ONLY_MEASURING) is not learning:
+        if (life in ONLY_MEASURING) is measuring:
             marks = json.loads(path.read_text("utf-8"))
             true, alike = (
                 {(newer, older) for newer, mark in marks.items() for older in mark.get(key, ())}
                 for key in ("replaces", "looks_like")
             )
-            yield life, Talk(turns(life), true, alike)
+            yield Talk(turns(life), true, alike)
+
+
+def of_lives() -> Iterator[str]:
+    """What is found in lives, a line each for those that may be looked at and those that only measure."""
+    for measuring in (False, True):
+        counts: Counter[str] = Counter()
+        for talk in lived(measuring):
+            rows = [row.event for row in fold(PROCESSORS, talk.events)]
+            sure = {(row.turn, row.older) for row in rows if isinstance(row, BeliefContradicted)}
+            seen = sure | {(row.turn, row.older) for row in rows if isinstance(row, ContradictionSuspected)}
+            counts["changes"] += len({newer for newer, _ in talk.true})
+            counts["sure"] += len({newer for newer, _ in sure})
+            counts["sure and right"] += len({newer for newer, _ in sure & talk.true})
+            counts["seen"] += len({newer for newer, _ in seen & talk.true})
+            counts["look-alikes"] += len(talk.alike)
+            counts["look-alikes seen"] += len(seen & talk.alike)
+            counts["told"] += len({newer for newer, _ in seen})
+            counts["turns"] += len(talk.events)
+        yield f"{'only measuring' if measuring else 'looked at'} {dict(counts)}"
 
 
 def _named(name: str, talk: Talk) -> Talk:
@@ -635,6 +658,10 @@ def written(path: Path, act: str) -> Weights:
 
 def main() -> None:
     """Prints what was learned is worth; with --write, writes the weights learned of all."""
+    if "--lives" in sys.argv:
+        for line in of_lives():
+            print(line)
+        return
     given = sources()
     alike = "--alike" in sys.argv
     found = crossed(given, alike)

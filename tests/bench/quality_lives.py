@@ -10,7 +10,8 @@ anything; the others may be.
 
 Turns are recorded when they were said. At each point a context of 4,000 and of 1,000 tokens is asked for. A fact is
 given where a line of the context holds it, dates and ids that mnemolog writes left out. What would mislead is shown
-where a line holds it that does not say that it is no longer so. Floors: the newest turns before the point, as many
+where a line holds it that does not say that it is no longer so. Lines bear dates: it misleads most where what is needed
+is missing beside it. Floors: the newest turns before the point, as many
 tokens of them as the budget has, and as many as ours shows. The lives are short: 4,000 tokens hold nearly all that was
 said in one, which tells what a young memory could give, not what an old one can.
 """
@@ -107,7 +108,9 @@ def measured(life: str, counts: Counter[str], tell: bool = False) -> None:
                 counts[f"{budget} whole"] += len(held) == len(point.need)
                 counts[f"{budget} tokens"] += given["tokens"]
                 plain = [line for line in lines if "no longer so" not in line]
-                counts[f"{budget} misled"] += len(holds(point.wrong, plain))
+                misled = len(holds(point.wrong, plain))
+                counts[f"{budget} misled"] += misled
+                counts[f"{budget} alone"] += misled * (len(held) < len(point.need))
                 before = talk[:place]
                 counts[f"{budget} newest"] += len(holds(point.need, newest(before, budget)))
                 counts[f"{budget} same"] += len(holds(point.need, newest(before, given["tokens"])))
@@ -144,6 +147,8 @@ def _rows(told: str, counts: Counter[str]) -> Iterator[dict[str, Any]]:
         yield _row(f"{told}, {budget}: mean tokens", {}, round(counts[f"{budget} tokens"] / counts["points"]), "", None)
         if counts["misleading"]:
             yield _row(f"{told}, {budget}: misleading shown, %", {}, share(f"{budget} misled", "misleading"), "", None)
+            alone = share(f"{budget} alone", "misleading")
+            yield _row(f"{told}, {budget}: so where something needed is not, %", {}, alone, "", None)
 
 
 def _row(measure: str, floors: dict[str, Any], ours: float, bar: str, met: bool | None) -> dict[str, Any]:
