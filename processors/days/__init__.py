@@ -5,9 +5,9 @@ question that needs it ("what's on today?"). So each turn that names a day to co
 core/text/times). It waits for nothing and is never asked about: when the day is over, it is found by its words alone.
 What asks tells nothing of a day, nor does an hour without one.
 
-A context is told what was said of the days that its question names; where talk begins, of today and tomorrow; where it
-is asked what is going on, of the week ahead, and where it is asked how far things are, of the next weeks. Of a turn
-that a waiting note was made of, the note tells.
+A context is told what was said of the days that its question names, one by one or as a span ("what's on next month?");
+where talk begins, of today and tomorrow; where it is asked what is going on, of the week ahead, and where it is asked
+how far things are or what is to come, of the next weeks. Of a turn that a waiting note was made of, the note tells.
 """
 
 from __future__ import annotations

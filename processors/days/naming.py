@@ -1,4 +1,4 @@
-"""The days to come that a turn names, and those that a question does."""
+"""The days to come that a turn names, and the days and spans of days that a question does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from streams.core.text.cues import STOP
 from streams.core.text.languages import language
 from streams.core.text.reminders import MAX_READ, may_name_day, sentences_of
 from streams.core.text.signals import folded
+from streams.core.text.spans import Span, spanned
 from streams.core.text.times import named
+from streams.core.text.wide import ASKS
 from streams.core.text.within import first_bytes
 
 MAX_DAYS, MAX_AHEAD = 3, 400
@@ -21,6 +23,8 @@ MAX_TEXT, MAX_ASKED = 240, 500
 """Bytes kept of what is said, and characters of a question that are read."""
 LONG = 3
 """Letters; a longer word beside the day's own says what is then. "On Friday, ok" repeats the day, and tells nothing."""
+ASKING = ASKS | {"asks", "coming"}
+"""Cues of a turn that may ask what is in a span of days; "next month I am in Rome" does not."""
 _MOMENT = timedelta(microseconds=1)
 _APART = str.maketrans("'’", "  ")
 """Of "tomorrow's" the first word names a day."""
@@ -55,6 +59,16 @@ def days_named(turn: TurnRecorded, cues: Collection[str], now: datetime) -> Iter
             id = derived_id("day", turn.space, f"{turn.id}/{day.isoformat()}")
             found[day] = DayNamed(turn.space, turn.session, turn.at, id, turn.id, day.isoformat(), text)
     yield from [*found.values()][:MAX_DAYS]
+
+
+def asked_span(question: str, cues: Collection[str], now: datetime) -> Span | None:
+    """The span of days, from today on, of which a question with these cues asks ("what's on next week?"); None for
+    none. `now` is local."""
+    text = question[-MAX_ASKED:]
+    if ASKING.isdisjoint(cues) or not may_name_day(text.translate(_APART)):
+        return None
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return spanned(text, language(text, folded(text)), today)
 
 
 def asked_days(question: str, now: datetime) -> frozenset[date]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import islice
 
 from processors.days.events import DayNamed, DaysParams
-from processors.days.naming import asked_days
+from processors.days.naming import asked_days, asked_span
 from processors.ttl_escalations import NoteOpened
 from streams.core.clock import to_local
 from streams.core.events import iso
@@ -29,8 +29,10 @@ class DaysSectionParams(Params):
     near: int = param(1, "days", "whoever begins to talk is told of today and tomorrow", ge=0, le=31)
     ahead: int = param(7, "days", "who asks what is going on asks for a week", ge=0, le=31)
     far: int = param(
-        62, "days", "who asks how far things are asks for more; what lies before a later day is not asked for", ge=0
-    )
+        62, "days", "who asks how far things are or what comes asks for more; before a later day not all is asked for",
+        ge=0,
+    )  # fmt: skip
+    longest: int = param(92, "days", "of a span that the question names", ge=0)
     each: int = param(2, "lines", "of one day, the newest", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
     asked: float = param(0.95, "worth", "the question names that day", ge=0, le=1)
@@ -42,23 +44,27 @@ class DaysSectionParams(Params):
 def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """What was said of days to come, in their order: of those that the question names, and of the next ones where talk
     begins."""
-    today = to_local(ask.now, params.zone)
-    asked = asked_days(ask.asked, today)
+    now = to_local(ask.now, params.zone)
+    today = now.date()
     talk = [*islice(read.session(), own.own)]
-    last = max([_ahead(own, ask, len(talk)), *(min((day - today.date()).days, own.far) for day in asked)])
-    if last < 0:
+    asked = {(day - today).days for day in asked_days(ask.asked, now)}
+    until = max([_ahead(own, ask, len(talk)), *(min(day, own.far) for day in asked)])
+    if span := asked_span(ask.asked, ask.cues, now):
+        asked.update(range((span.first.date() - today).days, min((span.last.date() - today).days, own.longest) + 1))
+    shown = sorted(asked.union(range(until + 1)))
+    if not shown:
         return
     noted = {one.turn for one in read.kept(NoteOpened, read.members("notes", "waiting", WAITING).newest).values()}
     seen = noted.union(turn.id for turn in talk)
     found: list[Piece] = []
-    for ahead in range(last + 1):
-        day = today.date() + timedelta(days=ahead)
+    for ahead in shown:
+        day = today + timedelta(days=ahead)
         told = read.kept(DayNamed, read.members("days", day.isoformat(), 4 * own.each).newest)
         said = read.turns([one.turn for one in told.values()])
         placed = [(said[one.turn], one) for one in told.values() if one.turn in said]
         kept_ones = [two for two in _apart(placed) if two[1].turn not in seen][: own.each]
-        worth = own.asked if day in asked else own.soon if ahead <= own.near else own.until
-        reason = "the question names that day" if day in asked else f"a day that comes in {ahead} days"
+        worth = own.asked if ahead in asked else own.soon if ahead <= own.near else own.until
+        reason = "the question names that day" if ahead in asked else f"a day that comes in {ahead} days"
         for turn, one in kept_ones:
             line = f"- {_called(ahead)}{day:%a} {one.day}: {clip(' '.join(one.text.split()), own.line)} [{one.turn}]"
             data = {"day": one.day, "said_in": one.turn, "at": iso(turn.at)}
@@ -69,7 +75,7 @@ def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> 
 
 def _ahead(own: DaysSectionParams, ask: Ask, turns: int) -> int:
     """How many days ahead are told of, whatever days the question names; -1 for none."""
-    if ask.wide and "progress" in ask.cues:
+    if (ask.wide and "progress" in ask.cues) or ("coming" in ask.cues and (ask.wide or not ASKS.isdisjoint(ask.cues))):
         return own.far
     if ask.wide and ("greeting" not in ask.cues or not ASKS.isdisjoint(ask.cues)):
         return own.ahead

@@ -63,7 +63,7 @@ COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, "ordinary": UNJUDGED, "
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
 LANGUAGES = ("en", "de", "es", "fr")
-GERMAN = {"tischler": "de"}
+TONGUES = {"tischler": "de", "kita": "de", "bodega": "es", "refuge": "fr"}
 """Lives in another language than English."""
 ALL = ("ordinary", "friends")
 """Sides of which not all is learned from."""
@@ -180,7 +180,7 @@ def lived(learning: bool) -> Iterator[Said]:
                 note, alike = mark.get("standing", ""), bool(mark.get("once"))
                 yield Said(
                     f"lives/{turn.id}", life, turn.content, before, after, bool(note), alike, note,
-                    language=GERMAN.get(life, "en"),
+                    language=TONGUES.get(life, "en"),
                 )  # fmt: skip
 
 

@@ -94,6 +94,24 @@ def test_a_context_is_told_of_the_days_that_are_asked_for_or_come_next(tmp_path:
         assert told(space, "What is on tomorrow?") == []
 
 
+def test_a_context_is_told_of_the_days_of_a_span_that_is_asked_for(tmp_path: Path) -> None:
+    with Remembering(tmp_path / "home") as space:  # whose day is 2 January 2024
+        space.say("The plumber comes on January 29 with the new boiler.", 0)
+        near = space.say("The chimney sweep comes on February 1, early.")
+        far = space.say("Grandmother arrives on February 26, by train.")
+        space.say("The fair is from March 8 on, tickets at the door.", 2)
+        assert told(space, "What goes on in February?") == [near, far]
+        assert told(space, "In February I am in Rome.") == []
+
+
+def test_who_asks_what_is_to_come_is_told_of_the_next_weeks(tmp_path: Path) -> None:
+    with Remembering(tmp_path / "home") as space:
+        day = space.say("The chimney sweep comes on February 1, early.", 0)
+        space.say("The roof is leaking again.", 2)
+        assert told(space, "Anything coming up that I should know of?") == [day]
+        assert told(space, "Anything that keeps the rain out?") == []
+
+
 def test_what_a_note_tells_is_not_told_twice(tmp_path: Path) -> None:
     asked = TurnRecorded(
         "acme", "t0", micros(MONDAY), "talk", "ann", "user", "Remind me to call the plumber on Tuesday."

@@ -38,7 +38,9 @@ class Time(NamedTuple):
     """Whether its day is named; else it is the hour's next."""
 
 
-class _Token(NamedTuple):
+class Token(NamedTuple):
+    """A word by what it is in a time."""
+
     kind: str
     value: float
     start: int
@@ -49,7 +51,7 @@ _KINDS = {
     "leads": "l", "before": "b", "article": "a", "within": "i", "next": "N", "overnext": "O", "this": "T", "last": "B",
     "end": "E", "middle": "m", "begin": "S", "of": "f", "numbers": "n", "more": "n", "ordinals": "o", "units": "U",
     "parts": "P", "weekend": "K", "close": "P", "oclock": "c", "past": "p", "to": "t", "quarter": "q", "half": "h",
-    "halfway": "H", "weekdays": "W", "months": "M", "days": "D",
+    "halfway": "H", "weekdays": "W", "months": "M", "days": "D", "coming": "V",
 }  # fmt: skip
 """What words are, by their name in the table, as a letter; of a word that is several the last counts."""
 UNITS = {"m": 0, "h": 1, "d": 2, "w": 3, "ww": 4, "M": 5, "y": 6}
@@ -95,6 +97,8 @@ def _words(table: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
 
 _TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
 _WORDS = {code: _words(table) for code, table in _TABLES.items()}
+MANY_UNITS = frozenset(word for table in _TABLES.values() for word in table["many"].split())
+"""Words of units of which there are several."""
 VOCABULARY = {
     code: frozenset(word for word, (kind, _) in words.items() if kind in "WMDUP" and word not in _WEAK)
     for code, words in _WORDS.items()
@@ -210,9 +214,9 @@ def _spelled(lowered: str, language: str) -> tuple[str, Sequence[int]]:
     return spelled, [*where, *range(at, len(lowered) + 1)]
 
 
-def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> list[_Token]:
+def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> list[Token]:
     """The words of a text by kind, where they stand in it; "x" for any other."""
-    found: list[_Token] = []
+    found: list[Token] = []
     words = _WORDS[language]
     for match in _TOKEN[language].finditer(spelled):
         name, start, end = match.lastgroup, where[match.start()], where[match.end()]
@@ -224,23 +228,26 @@ def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> lis
                 kind = "s"
             if kind != "x" and match[0] in _WEAK:
                 before = found[-1].kind if found else "."
-                if before not in "lbNTBEmfnoaW" and not _names(text[start], before):
+                led = before in "lbNTBEmfnoaW" or (before == "i" and kind == "M")
+                if not led and not _names(text[start], before):
                     kind = "x"
         elif name == "mark":
             kind, value = "," if match[0] in ",:(" else "x" if match[0] in ")%£$€" else ".", 0.0
         elif name == "num" and (of := _LETTERS.match(spelled, match.end())) and of[0] not in words:  # "ward 7b"
             kind, value = OTHER
         elif name == "ord" and match[0][-1] == "." and language != "de":
-            found.append(_Token("n", int(match[0][:-1]), start, end - 1))
+            found.append(Token("n", int(match[0][:-1]), start, end - 1))
             kind, value = ".", 0.0
         else:
             kind, value = _number(match, language)
-        found.append(_Token(kind, value, start, end))
+        found.append(Token(kind, value, start, end))
     return found
 
 
-def _read(text: str, language: str) -> tuple[list[_Token], str]:
-    """The words of a text, and their kinds in a row; none of one whose places change in lower case."""
+def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
+    """The words of a text, and their kinds in a row; none of one whose places change in lower case. In a language that
+    has no table they are read as English."""
+    language = language if language in _WORDS else "en"
     lowered = text.lower().replace("’", "'")
     if len(lowered) != len(text):
         return [], ""
@@ -248,7 +255,8 @@ def _read(text: str, language: str) -> tuple[list[_Token], str]:
     return tokens, "".join([token.kind for token in tokens])
 
 
-def _month_end(day: datetime) -> datetime:
+def month_end(day: datetime) -> datetime:
+    """The last day of its month."""
     return (day.replace(day=28) + 4 * _DAY).replace(day=1) - _DAY
 
 
@@ -256,20 +264,20 @@ def _of_month(now: datetime, day: int, month: int = 0, year: int = 0) -> datetim
     """The next such day: of the month where one is given."""
     at = now.replace(day=1)
     for _ in range(13):
-        if (not month or at.month == month) and (not year or at.year == year) and 1 <= day <= _month_end(at).day:
+        if (not month or at.month == month) and (not year or at.year == year) and 1 <= day <= month_end(at).day:
             found = at.replace(day=day)
             if found >= now:
                 return found
-        at = _month_end(at) + _DAY
+        at = month_end(at) + _DAY
     return None
 
 
-def _after(now: datetime, n: float, unit: int) -> datetime:
+def after(now: datetime, n: float, unit: int) -> datetime:
     """The moment n units later, or the last that is read."""
     if unit >= UNITS["M"]:
         months = now.month - 1 + int(n * (12 if unit == UNITS["y"] else 1))
         at = now.replace(day=1, year=min(now.year + months // 12, _YEARS[-1]), month=months % 12 + 1)
-        return at.replace(day=min(now.day, _month_end(at).day))
+        return at.replace(day=min(now.day, month_end(at).day))
     return now + n * (timedelta(minutes=1), timedelta(hours=1), _DAY, 7 * _DAY, 14 * _DAY)[unit]
 
 
@@ -289,13 +297,13 @@ Day = Callable[[datetime, list[float]], datetime | None]
 
 
 def _since(now: datetime, n: float, unit: float, day: float) -> datetime:
-    return _after(now + int(day) * _DAY, n, int(unit))
+    return after(now + int(day) * _DAY, n, int(unit))
 
 
 def _out(now: datetime, unit: float, ahead: int = 0) -> datetime | None:
     """The end of the present week (its Friday), month or year, or of one ahead."""
     if unit == UNITS["M"]:
-        return _month_end(_after(now.replace(day=1), ahead, UNITS["M"]))
+        return month_end(after(now.replace(day=1), ahead, UNITS["M"]))
     if unit == UNITS["w"]:
         friday = _in_week(now, 4, ahead)
         return friday if friday >= now else _in_week(now, 6, ahead)
@@ -309,7 +317,7 @@ def _nth(now: datetime, n: float, weekday: float, month: float) -> datetime | No
 
 def _last_of(now: datetime, month: float) -> datetime | None:
     first = _of_month(now.replace(day=1), 1, int(month))
-    return first and _month_end(first)
+    return first and month_end(first)
 
 
 _PATTERNS: tuple[tuple[str, Day | None], ...] = (
@@ -328,12 +336,12 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"(W)(?=l?[nC][lfai]*(?:NU|UN))", lambda now, v: _in_week(now, v[0], 1)),
     (r"(W)[lfai]*N(U)|(W)[lfai]*UN", lambda now, v: _in_week(now, v[0], 1)),
     (r"N(U)[lfaix,]{0,2}(W)|UN[lfaix,]{0,2}(W)", lambda now, v: _in_week(now, v[-1], 1)),
-    (r"i(n)(U),?a?(W)", lambda now, v: _in_week(_after(now, v[0], int(v[1])), v[2], 0)),
-    (r"(W)i(n)(U)", lambda now, v: _in_week(_after(now, v[1], int(v[2])), v[0], 0)),
+    (r"i(n)(U),?a?(W)", lambda now, v: _in_week(after(now, v[0], int(v[1])), v[2], 0)),
+    (r"(W)i(n)(U)", lambda now, v: _in_week(after(now, v[1], int(v[2])), v[0], 0)),
     (r"(W)(U)(?!f)", lambda now, v: _weekday(now, v[0]) + 7 * _DAY if v[1] in (UNITS["w"], UNITS["ww"]) else None),
-    (r"(n)(U)[lxf](W)", lambda now, v: _after(_weekday(now, v[2]), v[0], int(v[1]))),
+    (r"(n)(U)[lxf](W)", lambda now, v: after(_weekday(now, v[2]), v[0], int(v[1]))),
     (r"(n)(U)[lxf](D)", lambda now, v: _since(now, *v)),
-    (r"i(n)(U)D", lambda now, v: _after(now, v[0], int(v[1]))),
+    (r"i(n)(U)D", lambda now, v: after(now, v[0], int(v[1]))),
     (r"(?:W,?|[la]+)*(?<![qn])(o)(?:,n?W|(?![UoW]))", lambda now, v: _of_month(now, int(v[0]))),
     (r"l(?:a|W)+(s)(?=$|[.,])", lambda now, v: _of_month(now, int(v[0]))),
     (r"W,?a?(n)(?=$|[.,lP])(?!,n)", lambda now, v: _of_month(now, int(v[0])) if v[0] > _NOON else None),
@@ -344,9 +352,9 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"N(U)|(?:a|^)(U)N", lambda now, v: None if v[0] < UNITS["w"] else _out(now, v[0], 1)),
     (
         r"i[afT]?(n?)(U)",
-        lambda now, v: _after(now, v[0] if len(v) > 1 else 1, int(v[-1])) if len(v) > 1 or v[0] > 2 else None,
+        lambda now, v: after(now, v[0] if len(v) > 1 else 1, int(v[-1])) if len(v) > 1 or v[0] > 2 else None,
     ),
-    (r"(?:^|(?<=[.,]))(n)(U)(?=[,.]|$)", lambda now, v: _after(now, v[0], int(v[1])) if v[0] > 1 else None),
+    (r"(?:^|(?<=[.,]))(n)(U)(?=[,.]|$)", lambda now, v: after(now, v[0], int(v[1])) if v[0] > 1 else None),
     (r"T(U)", lambda now, v: _out(now, v[0]) if v[0] > 2 else None),
     (r"(D)", lambda now, v: now + int(v[0]) * _DAY),
     (r"a(n)(?=$|[.,alP])", lambda now, v: _of_month(now, int(v[0]))),
@@ -401,9 +409,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         return []
     if language in WIDE:
         return [*_wide(text, now)]
-    if language not in _WORDS:
-        language = "en"
-    tokens, kinds = _read(text, language)
+    tokens, kinds = kinds_of(text, language)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Time] = []
     at = 0
@@ -423,7 +429,7 @@ def haste(text: str) -> Ttl:
     return "low"
 
 
-def _sentence(tokens: list[_Token], kinds: str, now: datetime, today: datetime) -> Iterator[Time]:
+def _sentence(tokens: list[Token], kinds: str, now: datetime, today: datetime) -> Iterator[Time]:
     if not any(kind in kinds for kind in "WMDUPKCoIJEnc"):
         return
     days, covered = _find_days(tokens, kinds, now, today)
@@ -474,11 +480,11 @@ class Lead(NamedTuple):
 
     def before(self, moment: datetime) -> datetime:
         """So long before a moment; of whole days when that day is over, the moment being any of its day."""
-        found = _after(moment, -self.units, self.unit)
+        found = after(moment, -self.units, self.unit)
         return found if self.unit < UNITS["d"] else found.replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
 
 
-def _lead(tokens: Sequence[_Token], kinds: str, stop: int) -> Lead | None:
+def _lead(tokens: Sequence[Token], kinds: str, stop: int) -> Lead | None:
     """What stands before a day that begins at a place where one so long before it is meant."""
     found = _LEAD.search(kinds, 0, stop)
     if found is None:
@@ -493,7 +499,7 @@ def lead(text: str, language: str) -> Lead | None:
     before"."""
     if language not in _WORDS:
         return None
-    tokens, kinds = _read(text, language)
+    tokens, kinds = kinds_of(text, language)
     found = next(_LEADS.finditer(kinds), None)
     return _lead(tokens, kinds, found.end()) if found else None
 
@@ -516,7 +522,7 @@ def _moment(day: datetime, clock: tuple[int, int, bool] | None, part: float, now
 
 
 def _find_days(
-    tokens: list[_Token], kinds: str, now: datetime, today: datetime
+    tokens: list[Token], kinds: str, now: datetime, today: datetime
 ) -> tuple[list[tuple[int, int, datetime, bool]], list[bool]]:
     """The days that are named: where, which, and whether it is a moment already; and which words are spent on them."""
     covered = [False] * len(tokens)
@@ -542,7 +548,7 @@ def _find_days(
     return sorted(found), covered
 
 
-def _find_clocks(tokens: list[_Token], kinds: str, covered: list[bool]) -> list[tuple[int, int, bool]]:
+def _find_clocks(tokens: list[Token], kinds: str, covered: list[bool]) -> list[tuple[int, int, bool]]:
     """The hours that are named: where, the minute of the day, and whether its half is certain."""
     spent = covered.copy()
     found: list[tuple[int, int, bool]] = []
@@ -641,7 +647,7 @@ def _wide_day(found: re.Match[str], now: datetime, today: datetime) -> datetime 
         return today + _RELATIVE[max((key for key in _RELATIVE if found["rel"].startswith(key)), key=len)] * _DAY
     if found["n"]:
         unit = UNITS[_WIDE_UNITS[found["unit"][0]]]
-        return _after(now if unit < 2 else today, 0.5 if found["n"] == "半" else _wide_number(found["n"]), unit)
+        return after(now if unit < 2 else today, 0.5 if found["n"] == "半" else _wide_number(found["n"]), unit)
     if found["end"]:
-        return _month_end(today)
+        return month_end(today)
     return today + _DAY * ((5 - today.weekday()) % 7) if found["weekend"] else _in_week(today, 4, 1)

@@ -1,0 +1,100 @@
+"""Spans of days that a question names: "what's on this week?", "in May", "the next six weeks", "am Wochenende".
+
+    spanned("anything due next week?", "en", today)  ->  the Monday to come, and the Sunday after it
+
+What names one is a pattern of the kinds of its words (see times); of several, from the first day to the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from streams.core.patterns import lazily
+from streams.core.text.times import MANY_UNITS, UNITS, after, kinds_of, month_end
+
+_DAY = timedelta(days=1)
+_SEVERAL = {UNITS["d"]: 7, UNITS["w"]: 4, UNITS["M"]: 3}
+"""How many "the coming days", "weeks", "months" are."""
+
+
+class Span(NamedTuple):
+    """Days, from one up to another and with it; each at midnight."""
+
+    first: datetime
+    last: datetime
+
+
+def _within(today: datetime, values: list[float]) -> Span:
+    """So many units from today on."""
+    return Span(today, after(today, values[0], int(values[1])))
+
+
+def _unit(today: datetime, unit: float, ahead: int = 0) -> Span:
+    """The day, week, fortnight, month or year that is so many ahead of the present one."""
+    if unit == UNITS["y"]:
+        first = today.replace(year=today.year + ahead, month=1, day=1)
+        return Span(first, first.replace(month=12, day=31))
+    if unit == UNITS["M"]:
+        first = after(today.replace(day=1), ahead, UNITS["M"])
+        return Span(first, month_end(first))
+    days = {UNITS["w"]: 7, UNITS["ww"]: 14}.get(int(unit), 1)
+    first = today - (today.weekday() if days > 1 else 0) * _DAY + days * ahead * _DAY
+    return Span(first, first + (days - 1) * _DAY)
+
+
+def _month(today: datetime, values: list[float]) -> Span:
+    """The present or next month of that name."""
+    first = today.replace(day=1)
+    while first.month != int(values[0]):
+        first = month_end(first) + _DAY
+    return Span(first, month_end(first))
+
+
+def _weekend(today: datetime, ahead: int = 0) -> Span:
+    saturday = today - today.weekday() * _DAY + (5 + 7 * ahead) * _DAY
+    return Span(saturday, saturday + _DAY)
+
+
+_PATTERNS: tuple[tuple[str, Callable[[datetime, list[float]], Span]], ...] = (
+    (r"[NV](n)f?(U)|(n)[NV](U)|(n)(U)x?[NV]", _within),
+    (r"T(U)x?(?:N(?!x?U)|a?N(?=U))", lambda today, v: Span(today, _unit(today, v[0], 1).last)),
+    (r"[NV](U)|(U)x?[NV]", lambda today, v: _unit(today, v[0], 1)),
+    (r"O(U)|(U)O", lambda today, v: _unit(today, v[0], 2)),
+    (r"T(U)|xfa(U)", lambda today, v: _unit(today, v[0])),
+    (r"NK|Kx?N", lambda today, v: _weekend(today, 1)),
+    (r"K", lambda today, v: _weekend(today)),
+    (r"[lb]a?(M)(?!a?[nos])", lambda today, v: Span(today, _month(today, v).last)),
+    (r"(?<![nosJMBESm])(?<![nosESm][fa])(?<![nosESm]fa)(M)(?!a?[nos])", _month),
+)
+"""What names a span, as a pattern of kinds, and which one: of the values of its groups."""
+_SPANS = [(lazily(pattern), span) for pattern, span in _PATTERNS]
+
+
+def spanned(text: str, language: str, today: datetime) -> Span | None:
+    """From the first day to the last of the spans that a text names, none before `today`, a midnight; None where it
+    names none. `language`: of the words of time, as `named` (see times) knows them."""
+    tokens, kinds = kinds_of(text, language)
+    spent = [False] * len(tokens)
+    found: list[Span] = []
+    for pattern, span in _SPANS:
+        for match in pattern.finditer(kinds):
+            start, end = match.span()
+            if any(spent[start:end]) or "B" in kinds[max(0, start - 2) : end]:  # what is past
+                continue
+            spent[start:end] = [True] * (end - start)
+            places = [match.start(at) for at in range(1, pattern.groups + 1) if match[at]]
+            values = [tokens[at].value for at in places]
+            unit = tokens[places[-1]] if places else None
+            if unit and unit.kind == "U":
+                if unit.value < UNITS["d"]:
+                    continue
+                several = 1 if unit.value == UNITS["ww"] else _SEVERAL.get(int(unit.value), 0)
+                many = unit.value == UNITS["ww"] or text[unit.start : unit.end].lower() in MANY_UNITS
+                if len(values) == 1 and many and several:
+                    found.append(_within(today, [several, unit.value]))
+                    continue
+            found.append(span(today, values))
+    found = [Span(max(one.first, today), one.last) for one in found if one.last >= today]
+    return Span(min(one.first for one in found), max(one.last for one in found)) if found else None
