@@ -17,8 +17,8 @@ author, set and chat by weights that never saw it. HELD is never learned from. W
 stay as they are but with --plain. With --alike, alike words count for doubts, too, whose weights are then those of
 alike.json; that needs the extra `semantic`.
 
-Lives (see quality_lives) only measure: of three, .49 of the changes are seen and .08 of the look-alikes, something is told
-at 166 of 1,000 turns. Learned from those of 16 others, too, it is .51 and .08, of authors of voices who only
+Lives (see quality_lives) only measure: of three, .49 of the changes are seen and .08 of the look-alikes; something is
+told at 166 of 1,000 turns. Learned from those of 16 others, too, it is .51 and .08, of authors of voices who only
 measure .722 are seen, not .716; and of what is told plainly less is found.
 """
 
