@@ -48,9 +48,10 @@ def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> 
     today = now.date()
     talk = [*islice(read.session(), own.own)]
     asked = {(day - today).days for day in asked_days(ask.asked, now)}
-    until = max([_ahead(own, ask, len(talk)), *(min(day, own.far) for day in asked)])
+    before = [min(day, own.far) for day in asked]
     if span := asked_span(ask.asked, ask.cues, now):
         asked.update(range((span.first.date() - today).days, min((span.last.date() - today).days, own.longest) + 1))
+    until = max([_ahead(own, ask, len(talk), named=bool(asked)), *before])
     shown = sorted(asked.union(range(until + 1)))
     if not shown:
         return
@@ -73,9 +74,9 @@ def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> 
     yield from (found[place] for place in sorted(best))
 
 
-def _ahead(own: DaysSectionParams, ask: Ask, turns: int) -> int:
-    """How many days ahead are told of, whatever days the question names; -1 for none."""
-    if (ask.wide and "progress" in ask.cues) or ("coming" in ask.cues and (ask.wide or not ASKS.isdisjoint(ask.cues))):
+def _ahead(own: DaysSectionParams, ask: Ask, turns: int, named: bool) -> int:
+    """How many days ahead are told of beside those that the question names, if it has `named` any; -1 for none."""
+    if (ask.wide and "progress" in ask.cues) or ("coming" in ask.cues and not named):
         return own.far
     if ask.wide and ("greeting" not in ask.cues or not ASKS.isdisjoint(ask.cues)):
         return own.ahead

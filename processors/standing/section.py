@@ -19,13 +19,13 @@ class StandingSectionParams(Params):
     """How much of what stands is shown."""
 
     most: int = param(
-        24,
+        32,
         "lines",
         "rules, what the question names, then the newest: months of work bring so many",
         "tests/lives",
         ge=0,
     )
-    looked: int = param(64, "lines", "of what was said, the newest: what is looked at", ge=1)
+    looked: int = param(200, "lines", "of what was said, the newest: what is looked at", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
     line: int = param(60, "tokens", "of each: all that is kept of a turn", ge=8)
     worth: float = param(0.55, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
@@ -39,13 +39,12 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     if not told or not own.most:
         return
     talk = {turn.id for turn in islice(read.session(), own.own)}
-    shown = read.turns([one.turn for one in told.values() if one.turn])
-    stands = [one for one in told.values() if not one.turn or (one.turn in shown and one.turn not in talk)]
+    stands = [one for one in told.values() if one.turn not in talk]
     asked = {*ask.terms}
-    newest = {id: place for place, id in enumerate(told)}
     shares = {one.id: bool(asked) and not asked.isdisjoint(_stems(one.text)) for one in stands}
-    best = sorted(stands, key=lambda one: (not one.note, not shares[one.id], newest[one.id]))[: own.most]
-    for place, one in enumerate(best):
+    best = sorted(stands, key=lambda one: (not one.note, not shares[one.id]))[: own.most]  # of each kind the newest
+    shown = read.turns([one.turn for one in best if one.turn])
+    for place, one in enumerate(one for one in best if not one.turn or one.turn in shown):
         source = one.turn or one.note
         line = f"- {iso(one.said_at)[:10]}: {clip(one.text, own.line)} [{source}]"
         reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"

@@ -22,6 +22,7 @@ from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params
+from streams.core.text.openly import openly
 from streams.core.text.wide import asks_widely
 
 AHEAD = 24
@@ -119,9 +120,11 @@ def context(
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
     asked = read_question(cue.asked)
-    wide = asks_widely(asked.cues, asked.stems, first=len(newest) <= (not question))
+    wanted = openly(cue.asked)
+    cues = asked.cues | wanted
+    wide = asks_widely(cues, asked.stems, first=len(newest) <= (not question), openly=bool(wanted))
     source.ask = replace(
-        source.ask, cues=asked.cues, terms=asked.stems, for_session=for_session, now=now, asked=cue.asked, wide=wide
+        source.ask, cues=cues, terms=asked.stems, for_session=for_session, now=now, asked=cue.asked, wide=wide
     )
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)

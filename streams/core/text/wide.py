@@ -22,12 +22,13 @@ BESIDE = 2
 The table of common words is English, and greetings are not."""
 
 
-def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool) -> bool:
-    """Whether what is going on serves a turn, whatever its words; `first` where it begins its session."""
+def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool, openly: bool = False) -> bool:
+    """Whether what is going on serves a turn, whatever its words; `first` where it begins its session, `openly` where
+    its words ask for something and name no matter (see openly)."""
     said = {*cues}
     if said & OVER:
         return False
-    if first and "missed" in said:  # it asks for what happened, whatever it tells beside that
+    if first and openly:
         return True
     telling = len([term for term in terms if rarity(term) != LIGHT])
     if not first:  # its talk is before the model's eyes: "and then?" asks of that
