@@ -64,3 +64,10 @@ def test_a_span_never_begins_before_today_nor_ends_before_it_begins(text: str, d
     span = spanned(f"what's on {text}", "en", day)
     assert span is not None
     assert day <= span.first <= span.last
+
+
+@pytest.mark.parametrize("year", [1, 999, 1000, 8999, 9999])
+def test_no_year_is_too_early_or_too_late_to_be_asked_in(year: int) -> None:
+    for text in ("next year?", "in the next 9999 weeks?", "the next 9999 fortnights?", "in December?", "this year?"):
+        span = spanned(text, "en", datetime(year, 12, 31))
+        assert span is None or span.first <= span.last

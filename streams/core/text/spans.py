@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from streams.core.patterns import lazily
-from streams.core.text.times import MANY_UNITS, UNITS, after, kinds_of, month_end
+from streams.core.text.times import MANY_UNITS, UNITS, YEARS, after, kinds_of, month_end
 
 _DAY = timedelta(days=1)
 _SEVERAL = {UNITS["d"]: 7, UNITS["w"]: 4, UNITS["M"]: 3}
@@ -75,6 +75,8 @@ _SPANS = [(lazily(pattern), span) for pattern, span in _PATTERNS]
 def spanned(text: str, language: str, today: datetime) -> Span | None:
     """From the first day to the last of the spans that a text names, none before `today`, a midnight; None where it
     names none. `language`: of the words of time, as `named` (see times) knows them."""
+    if today.year not in YEARS:
+        return None
     tokens, kinds = kinds_of(text, language)
     spent = [False] * len(tokens)
     found: list[Span] = []

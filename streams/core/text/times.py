@@ -67,7 +67,7 @@ CLOSE = 17
 TONIGHT = 23.0
 """The hour by which tonight is over: half a day from today."""
 _DAY = timedelta(days=1)
-_YEARS = range(1000, 9000)
+YEARS = range(1000, 9000)
 """The years of which words are read, and in which. Why not up to 9999: what a few words add to a moment must stay one
 that datetimes and logs carry, in every zone. "Valid until 9999-12-31" means forever."""
 MAX_LEAD = 366
@@ -170,7 +170,7 @@ def _number(match: re.Match[str], language: str) -> tuple[str, float]:
         return _hour(clock, match["half"] or match["half2"] or "")
     if name == "date":
         year, month, day = map(int, said.split("-"))
-        return ("I", year * 10_000 + month * 100 + day) if year in _YEARS and _is_day(said) else OTHER
+        return ("I", year * 10_000 + month * 100 + day) if year in YEARS and _is_day(said) else OTHER
     if name == "slash":
         day, month = map(int, re.split("[/.]", said)[:2])
         dotted = "." in said and language != "de"  # 10.04 is a number
@@ -276,7 +276,7 @@ def after(now: datetime, n: float, unit: int) -> datetime:
     """The moment n units later, or the last that is read."""
     if unit >= UNITS["M"]:
         months = now.month - 1 + int(n * (12 if unit == UNITS["y"] else 1))
-        at = now.replace(day=1, year=min(now.year + months // 12, _YEARS[-1]), month=months % 12 + 1)
+        at = now.replace(day=1, year=min(now.year + months // 12, YEARS[-1]), month=months % 12 + 1)
         return at.replace(day=min(now.day, month_end(at).day))
     return now + n * (timedelta(minutes=1), timedelta(hours=1), _DAY, 7 * _DAY, 14 * _DAY)[unit]
 
@@ -405,7 +405,7 @@ def _clock(rule: Callable[[list[float]], float], values: list[float], part: floa
 
 def named(text: str, language: str, now: datetime) -> list[Time]:
     """The times to come that a text names, in order."""
-    if now.year not in _YEARS:
+    if now.year not in YEARS:
         return []
     if language in WIDE:
         return [*_wide(text, now)]

@@ -184,7 +184,7 @@ async def _create(
     names = Names(connection.prefix)
     notes = await read_notes(connection)  # first: all that makes a log was made before its id is noted
     async with admin(connection) as client:
-        described, specs, count = await _surveyed(client, names, notes, sets, partitions, beside)
+        described, specs, count = await _surveyed(client, connection, notes, sets, partitions, beside)
         missing = [spec for spec in specs if spec.name not in described]
         there = described.get(names.turns, {}).get("partitions", ())
         created = await make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
@@ -200,7 +200,7 @@ async def _create(
 
 async def _surveyed(
     client: AIOKafkaAdminClient,
-    names: Names,
+    connection: Connection,
     notes: Mapping[str, str],
     sets: Sequence[str],
     partitions: int | None,
@@ -210,14 +210,16 @@ async def _surveyed(
 
     Looks again, up to KNOWN seconds, where brokers differ on whether a topic is there: one may hear late it is gone.
     """
-    deadline = asyncio.get_running_loop().time() + KNOWN
+    names, deadline = Names(connection.prefix), asyncio.get_running_loop().time() + KNOWN
     while True:
         described = await _described(client)
         if "id" in notes and names.turns not in described:
             described = await _with_turns(client, names, notes["id"])
         there = described.get(names.turns, {}).get("partitions", ())
         if beside and not there:
-            raise LogError(f"there is no topic {names.turns} on the brokers", "`mnemolog topics create` makes it")
+            raise LogError(
+                f"there is no topic {names.turns} on {connection.servers}", "`mnemolog topics create` makes it"
+            )
         if "id" in notes and len(there) != int(notes["partitions"]):
             raise _of_other_number(names, notes, len(there))
         count = partitions or len(there) or PARTITIONS
