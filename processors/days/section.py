@@ -50,7 +50,8 @@ def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> 
     asked = {(day - today).days for day in asked_days(ask.asked, now)}
     before = [min(day, own.far) for day in asked]
     if span := asked_span(ask.asked, ask.cues, now):
-        asked.update(range((span.first.date() - today).days, min((span.last.date() - today).days, own.longest) + 1))
+        first, last = ((end.date() - today).days for end in span)
+        asked.update(range(first, min(last + 1, first + own.longest)))
     until = max([_ahead(own, ask, len(talk), named=bool(asked)), *before])
     shown = sorted(asked.union(range(until + 1)))
     if not shown:

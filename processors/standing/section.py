@@ -14,6 +14,9 @@ from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.terms import terms
 from streams.core.text.within import clip
 
+SPARE = 8
+"""Lines looked at beyond those that are shown: of some the turn is not shown any more."""
+
 
 class StandingSectionParams(Params):
     """How much of what stands is shown."""
@@ -42,9 +45,10 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     stands = [one for one in told.values() if one.turn not in talk]
     asked = {*ask.terms}
     shares = {one.id: bool(asked) and not asked.isdisjoint(_stems(one.text)) for one in stands}
-    best = sorted(stands, key=lambda one: (not one.note, not shares[one.id]))[: own.most]  # of each kind the newest
-    shown = read.turns([one.turn for one in best if one.turn])
-    for place, one in enumerate(one for one in best if not one.turn or one.turn in shown):
+    order = sorted(stands, key=lambda one: (not one.note, not shares[one.id]))[: own.most + SPARE]  # each by age
+    shown = read.turns([one.turn for one in order if one.turn])
+    best = [one for one in order if not one.turn or one.turn in shown][: own.most]
+    for place, one in enumerate(best):
         source = one.turn or one.note
         line = f"- {iso(one.said_at)[:10]}: {clip(one.text, own.line)} [{source}]"
         reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"

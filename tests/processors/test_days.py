@@ -100,7 +100,9 @@ def test_a_context_is_told_of_the_days_of_a_span_that_is_asked_for(tmp_path: Pat
         near = space.say("The chimney sweep comes on February 1, early.")
         far = space.say("Grandmother arrives on February 26, by train.")
         space.say("The fair is from March 8 on, tickets at the door.", 2)
+        later = space.say("The choir sings on June 9, in the big hall.")
         assert told(space, "What goes on in February?") == [near, far]
+        assert told(space, "What goes on in June?") == [later]
         assert told(space, "In February I am in Rome.") == []
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from streams.core.patterns import lazily
-from streams.core.text.times import MANY_UNITS, UNITS, YEARS, after, kinds_of, month_end
+from streams.core.text.times import MANY_UNITS, UNITS, UNTIL, YEARS, Token, after, kinds_of, month_end
 
 _DAY = timedelta(days=1)
 _SEVERAL = {UNITS["d"]: 7, UNITS["w"]: 4, UNITS["M"]: 3}
@@ -57,24 +57,33 @@ def _weekend(today: datetime, ahead: int = 0) -> Span:
     return Span(saturday, saturday + _DAY)
 
 
+def _quarter(today: datetime, ahead: int = 0) -> Span:
+    """The three months of a quarter of the year that is so many ahead of the present one."""
+    first = after(today.replace(day=1, month=(today.month - 1) // 3 * 3 + 1), 3 * ahead, UNITS["M"])
+    return Span(first, month_end(after(first, 2, UNITS["M"])))
+
+
 _PATTERNS: tuple[tuple[str, Callable[[datetime, list[float]], Span]], ...] = (
     (r"[NV](n)f?(U)|(n)[NV](U)|(n)(U)x?[NV]", _within),
-    (r"T(U)x?(?:N(?!x?U)|a?N(?=U))", lambda today, v: Span(today, _unit(today, v[0], 1).last)),
-    (r"[NV](U)|(U)x?[NV]", lambda today, v: _unit(today, v[0], 1)),
+    (r"T[xp]T?N(U)|T(U)[xp]?[ax]?N(?!x?U)|T(U)[xp]N(?=U)", lambda today, v: Span(today, _unit(today, v[0], 1).last)),
+    (r"[NV](U)|(U)[xl]?[NV]", lambda today, v: _unit(today, v[0], 1)),
     (r"O(U)|(U)O", lambda today, v: _unit(today, v[0], 2)),
     (r"T(U)|xfa(U)", lambda today, v: _unit(today, v[0])),
-    (r"NK|Kx?N", lambda today, v: _weekend(today, 1)),
+    (r"[NV]q", lambda today, v: _quarter(today, 1)),
+    (r"Tq", lambda today, v: _quarter(today)),
+    (r"[NV]K|K[xl]?[NV]", lambda today, v: _weekend(today, 1)),
     (r"K", lambda today, v: _weekend(today)),
-    (r"[lb]a?(M)(?!a?[nos])", lambda today, v: Span(today, _month(today, v).last)),
     (r"(?<![nosJMBESm])(?<![nosESm][fa])(?<![nosESm]fa)(M)(?!a?[nos])", _month),
 )
 """What names a span, as a pattern of kinds, and which one: of the values of its groups."""
 _SPANS = [(lazily(pattern), span) for pattern, span in _PATTERNS]
+_NEAR = 4
+"""Words before a span among which "until" stands."""
 
 
 def spanned(text: str, language: str, today: datetime) -> Span | None:
     """From the first day to the last of the spans that a text names, none before `today`, a midnight; None where it
-    names none. `language`: of the words of time, as `named` (see times) knows them."""
+    names none that lies within the years that are read. `language`: of the words of time (see times)."""
     if today.year not in YEARS:
         return None
     tokens, kinds = kinds_of(text, language)
@@ -83,20 +92,28 @@ def spanned(text: str, language: str, today: datetime) -> Span | None:
     for pattern, span in _SPANS:
         for match in pattern.finditer(kinds):
             start, end = match.span()
-            if any(spent[start:end]) or "B" in kinds[max(0, start - 2) : end]:  # what is past
+            past = "B" in match[0] or kinds[end : end + 1] == "B" or kinds[:start].rstrip("a").endswith("B")
+            if past or any(spent[start:end]):
                 continue
-            spent[start:end] = [True] * (end - start)
             places = [match.start(at) for at in range(1, pattern.groups + 1) if match[at]]
             values = [tokens[at].value for at in places]
             unit = tokens[places[-1]] if places else None
-            if unit and unit.kind == "U":
-                if unit.value < UNITS["d"]:
-                    continue
-                several = 1 if unit.value == UNITS["ww"] else _SEVERAL.get(int(unit.value), 0)
-                many = unit.value == UNITS["ww"] or text[unit.start : unit.end].lower() in MANY_UNITS
-                if len(values) == 1 and many and several:
-                    found.append(_within(today, [several, unit.value]))
-                    continue
-            found.append(span(today, values))
-    found = [Span(max(one.first, today), one.last) for one in found if one.last >= today]
+            if unit and unit.kind == "U" and unit.value < UNITS["d"]:
+                continue
+            spent[start:end] = [True] * (end - start)
+            if unit and (many := _many(unit, text)) and len(values) == 1:
+                days = _within(today, [many, unit.value])
+            else:
+                days = span(today, values)
+            led = [text[token.start : token.end].lower() for token in tokens[max(0, start - _NEAR) : start]]
+            found.append(days if UNTIL.isdisjoint(led) else Span(today, days.last))
+    found = [Span(max(one.first, today), one.last) for one in found if one.last >= today and one.last.year in YEARS]
     return Span(min(one.first for one in found), max(one.last for one in found)) if found else None
+
+
+def _many(unit: Token, text: str) -> int:
+    """How many units a word for several stands for ("the coming weeks"); 0 for a word for one."""
+    if unit.value == UNITS["ww"]:
+        return 1
+    several = text[unit.start : unit.end].lower() in MANY_UNITS
+    return _SEVERAL.get(int(unit.value), 0) if several else 0

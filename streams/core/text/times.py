@@ -99,6 +99,8 @@ _TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("times.toml"
 _WORDS = {code: _words(table) for code, table in _TABLES.items()}
 MANY_UNITS = frozenset(word for table in _TABLES.values() for word in table["many"].split())
 """Words of units of which there are several."""
+UNTIL = frozenset(word for table in _TABLES.values() for word in table["until"].split())
+"""Words before a time up to which something is."""
 VOCABULARY = {
     code: frozenset(word for word, (kind, _) in words.items() if kind in "WMDUP" and word not in _WEAK)
     for code, words in _WORDS.items()
