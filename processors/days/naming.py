@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from processors.days.events import DayNamed
 from streams.core.events import TurnRecorded
@@ -61,20 +62,24 @@ def days_named(turn: TurnRecorded, cues: Collection[str], now: datetime) -> Iter
     yield from [*found.values()][:MAX_DAYS]
 
 
+@lru_cache(64)
+def _spoken_in(question: str) -> str:
+    """The language of a question that may name a day; "" of another. A question is asked for days and for spans."""
+    text = question[-MAX_ASKED:]
+    return language(text, folded(text)) if may_name_day(text.translate(_APART)) else ""
+
+
 def asked_span(question: str, cues: Collection[str], now: datetime) -> Span | None:
     """The span of days, from today on, of which a question with these cues asks ("what's on next week?"); None for
     none. `now` is local."""
-    text = question[-MAX_ASKED:]
-    if ASKING.isdisjoint(cues) or not may_name_day(text.translate(_APART)):
+    if ASKING.isdisjoint(cues) or not (code := _spoken_in(question)):
         return None
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    return spanned(text, language(text, folded(text)), today)
+    return spanned(question[-MAX_ASKED:], code, now.replace(hour=0, minute=0, second=0, microsecond=0))
 
 
 def asked_days(question: str, now: datetime) -> frozenset[date]:
     """The days to come that a question names; `now` is local."""
-    text = question[-MAX_ASKED:]
-    if not may_name_day(text.translate(_APART)):
+    if not (code := _spoken_in(question)):
         return frozenset()
-    times = named(text, language(text, folded(text)), now)
+    times = named(question[-MAX_ASKED:], code, now)
     return frozenset((time.moment - _MOMENT * (not time.exact)).date() for time in times if time.day)

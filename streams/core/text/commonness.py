@@ -12,6 +12,7 @@ Every other word is rare. The table is written for this module; its words are st
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 import Stemmer
@@ -276,6 +277,11 @@ def _look(stem: str) -> int:
 
 CLASSES = Memo(_look)
 """The class of any stem, by lookup: see rarity."""
+
+
+def telling(stems: Iterable[str]) -> int:
+    """How many of some stems say anything."""
+    return sum(CLASSES[stem] != LIGHT for stem in stems)
 
 
 def weight(stem: str) -> float:

@@ -8,7 +8,7 @@ what they are worth.
 
 from __future__ import annotations
 
-from streams.core.text.commonness import LIGHT, rarity
+from streams.core.text.commonness import telling
 from streams.core.text.learned import Learned
 from streams.core.text.signals import signals
 from streams.core.text.terms import scan
@@ -18,7 +18,6 @@ SURE = 0
 """The score from which on it is asked for: the bias is what it takes."""
 LONGEST = 240
 """Characters that are read, the last ones: who asks openly says little else, and what is asked stands at the end."""
-
 MOST, MOST_NAMES = 6, 2
 """Words that tell something (see commonness), and names, that are counted."""
 
@@ -33,5 +32,4 @@ def seen(content: str) -> list[str]:
     """The signals of a turn, each once: its words, how many of them tell something alone, and how many names it has."""
     text = content[-LONGEST:]
     told = scan(text)
-    telling = sum(rarity(term) != LIGHT for term in told.terms)
-    return [*signals(text), f"telling:{min(telling, MOST)}", f"names:{min(len(told.names), MOST_NAMES)}"]
+    return [*signals(text), f"telling:{min(telling(told.terms), MOST)}", f"names:{min(len(told.names), MOST_NAMES)}"]

@@ -12,7 +12,18 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from streams.core.patterns import lazily
-from streams.core.text.times import MANY_UNITS, UNITS, UNTIL, YEARS, Token, after, kinds_of, month_end
+from streams.core.text.times import (
+    MANY_UNITS,
+    UNITS,
+    UNTIL,
+    YEARS,
+    Token,
+    after,
+    in_week,
+    kinds_of,
+    month_end,
+    of_month,
+)
 
 _DAY = timedelta(days=1)
 _SEVERAL = {UNITS["d"]: 7, UNITS["w"]: 4, UNITS["M"]: 3}
@@ -39,22 +50,19 @@ def _unit(today: datetime, unit: float, ahead: int = 0) -> Span:
     if unit == UNITS["M"]:
         first = after(today.replace(day=1), ahead, UNITS["M"])
         return Span(first, month_end(first))
-    days = {UNITS["w"]: 7, UNITS["ww"]: 14}.get(int(unit), 1)
-    first = today - (today.weekday() if days > 1 else 0) * _DAY + days * ahead * _DAY
-    return Span(first, first + (days - 1) * _DAY)
+    if weeks := {UNITS["w"]: 1, UNITS["ww"]: 2}.get(int(unit)):
+        return Span(in_week(today, 0, weeks * ahead), in_week(today, 6, weeks * (ahead + 1) - 1))
+    return Span(*[today + ahead * _DAY] * 2)
 
 
 def _month(today: datetime, values: list[float]) -> Span:
     """The present or next month of that name."""
-    first = today.replace(day=1)
-    while first.month != int(values[0]):
-        first = month_end(first) + _DAY
+    first = of_month(today.replace(day=1), 1, int(values[0])) or today  # there is one in every year
     return Span(first, month_end(first))
 
 
 def _weekend(today: datetime, ahead: int = 0) -> Span:
-    saturday = today - today.weekday() * _DAY + (5 + 7 * ahead) * _DAY
-    return Span(saturday, saturday + _DAY)
+    return Span(in_week(today, 5, ahead), in_week(today, 6, ahead))
 
 
 def _quarter(today: datetime, ahead: int = 0) -> Span:

@@ -262,7 +262,7 @@ def month_end(day: datetime) -> datetime:
     return (day.replace(day=28) + 4 * _DAY).replace(day=1) - _DAY
 
 
-def _of_month(now: datetime, day: int, month: int = 0, year: int = 0) -> datetime | None:
+def of_month(now: datetime, day: int, month: int = 0, year: int = 0) -> datetime | None:
     """The next such day: of the month where one is given."""
     at = now.replace(day=1)
     for _ in range(13):
@@ -288,7 +288,7 @@ def _weekday(now: datetime, weekday: float) -> datetime:
     return now + _DAY * ((int(weekday) - now.weekday() - 1) % 7 + 1)
 
 
-def _in_week(now: datetime, weekday: float, weeks: int) -> datetime:
+def in_week(now: datetime, weekday: float, weeks: int) -> datetime:
     """That day of the week which comes so many weeks after the present one."""
     return now + _DAY * (int(weekday) - now.weekday() + 7 * weeks)
 
@@ -307,48 +307,48 @@ def _out(now: datetime, unit: float, ahead: int = 0) -> datetime | None:
     if unit == UNITS["M"]:
         return month_end(after(now.replace(day=1), ahead, UNITS["M"]))
     if unit == UNITS["w"]:
-        friday = _in_week(now, 4, ahead)
-        return friday if friday >= now else _in_week(now, 6, ahead)
+        friday = in_week(now, 4, ahead)
+        return friday if friday >= now else in_week(now, 6, ahead)
     return now.replace(year=now.year + ahead, month=12, day=31) if unit == UNITS["y"] else now
 
 
 def _nth(now: datetime, n: float, weekday: float, month: float) -> datetime | None:
-    first = _of_month(now.replace(day=1), 1, int(month))
+    first = of_month(now.replace(day=1), 1, int(month))
     return first and first + _DAY * ((int(weekday) - first.weekday()) % 7 + 7 * (int(n) - 1))
 
 
 def _last_of(now: datetime, month: float) -> datetime | None:
-    first = _of_month(now.replace(day=1), 1, int(month))
+    first = of_month(now.replace(day=1), 1, int(month))
     return first and month_end(first)
 
 
 _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"BDP?|DB|fB(?=,)", None),
     (r"B[lfia]*(?:[no]?U|[WMPC]|oU?|n(?![UM]))|Bf?nU|nUB|U?B[WU]|WB(?=$|[.,x])", None),
-    (r"S[fa]*(M)", lambda now, v: _of_month(now, 1, int(v[0]))),
+    (r"S[fa]*(M)", lambda now, v: of_month(now, 1, int(v[0]))),
     (r"E[fa]*(M)", lambda now, v: _last_of(now, v[0])),
-    (r"m[fa]*(M)", lambda now, v: _of_month(now, 15, int(v[0]))),
+    (r"m[fa]*(M)", lambda now, v: of_month(now, 15, int(v[0]))),
     (r"(I)", lambda now, v: datetime(int(v[0]) // 10_000, int(v[0]) // 100 % 100, int(v[0]) % 100)),
     (r"([os])(W)[ifl]a?(M)", lambda now, v: _nth(now, *v)),
-    (r"(J)", lambda now, v: _of_month(now, int(v[0]) % 100, int(v[0]) // 100)),
-    (r"W?,?[alf]*([nos])[fa]*(M)", lambda now, v: _of_month(now, int(v[0]), int(v[1]))),
-    (r"W?,?(M)a?([nos])", lambda now, v: _of_month(now, int(v[1]), int(v[0]))),
+    (r"(J)", lambda now, v: of_month(now, int(v[0]) % 100, int(v[0]) // 100)),
+    (r"W?,?[alf]*([nos])[fa]*(M)", lambda now, v: of_month(now, int(v[0]), int(v[1]))),
+    (r"W?,?(M)a?([nos])", lambda now, v: of_month(now, int(v[1]), int(v[0]))),
     (r"E[faT]*(U)(?!n)", lambda now, v: _out(now, v[0])),
     (r"E[fa]*N(U)|EfaUN", lambda now, v: _out(now, v[0], 1)),
-    (r"(W)(?=l?[nC][lfai]*(?:NU|UN))", lambda now, v: _in_week(now, v[0], 1)),
-    (r"(W)[lfai]*N(U)|(W)[lfai]*UN", lambda now, v: _in_week(now, v[0], 1)),
-    (r"N(U)[lfaix,]{0,2}(W)|UN[lfaix,]{0,2}(W)", lambda now, v: _in_week(now, v[-1], 1)),
-    (r"i(n)(U),?a?(W)", lambda now, v: _in_week(after(now, v[0], int(v[1])), v[2], 0)),
-    (r"(W)i(n)(U)", lambda now, v: _in_week(after(now, v[1], int(v[2])), v[0], 0)),
+    (r"(W)(?=l?[nC][lfai]*(?:NU|UN))", lambda now, v: in_week(now, v[0], 1)),
+    (r"(W)[lfai]*N(U)|(W)[lfai]*UN", lambda now, v: in_week(now, v[0], 1)),
+    (r"N(U)[lfaix,]{0,2}(W)|UN[lfaix,]{0,2}(W)", lambda now, v: in_week(now, v[-1], 1)),
+    (r"i(n)(U),?a?(W)", lambda now, v: in_week(after(now, v[0], int(v[1])), v[2], 0)),
+    (r"(W)i(n)(U)", lambda now, v: in_week(after(now, v[1], int(v[2])), v[0], 0)),
     (r"(W)(U)(?!f)", lambda now, v: _weekday(now, v[0]) + 7 * _DAY if v[1] in (UNITS["w"], UNITS["ww"]) else None),
     (r"(n)(U)[lxf](W)", lambda now, v: after(_weekday(now, v[2]), v[0], int(v[1]))),
     (r"(n)(U)[lxf](D)", lambda now, v: _since(now, *v)),
     (r"i(n)(U)D", lambda now, v: after(now, v[0], int(v[1]))),
-    (r"(?:W,?|[la]+)*(?<![qn])(o)(?:,n?W|(?![UoW]))", lambda now, v: _of_month(now, int(v[0]))),
-    (r"l(?:a|W)+(s)(?=$|[.,])", lambda now, v: _of_month(now, int(v[0]))),
-    (r"W,?a?(n)(?=$|[.,lP])(?!,n)", lambda now, v: _of_month(now, int(v[0])) if v[0] > _NOON else None),
+    (r"(?:W,?|[la]+)*(?<![qn])(o)(?:,n?W|(?![UoW]))", lambda now, v: of_month(now, int(v[0]))),
+    (r"l(?:a|W)+(s)(?=$|[.,])", lambda now, v: of_month(now, int(v[0]))),
+    (r"W,?a?(n)(?=$|[.,lP])(?!,n)", lambda now, v: of_month(now, int(v[0])) if v[0] > _NOON else None),
     (r"O(W)|(W)O", lambda now, v: _weekday(now, v[0]) + 7 * _DAY),
-    (r"Na?(W)|(W)N(?!U)", lambda now, v: _in_week(now, v[0], 1)),
+    (r"Na?(W)|(W)N(?!U)", lambda now, v: in_week(now, v[0], 1)),
     (r"([WD])[lP]*(?=W)", None),
     (r"(W)", lambda now, v: _weekday(now, v[0])),
     (r"N(U)|(?:a|^)(U)N", lambda now, v: None if v[0] < UNITS["w"] else _out(now, v[0], 1)),
@@ -359,7 +359,7 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"(?:^|(?<=[.,]))(n)(U)(?=[,.]|$)", lambda now, v: after(now, v[0], int(v[1])) if v[0] > 1 else None),
     (r"T(U)", lambda now, v: _out(now, v[0]) if v[0] > 2 else None),
     (r"(D)", lambda now, v: now + int(v[0]) * _DAY),
-    (r"a(n)(?=$|[.,alP])", lambda now, v: _of_month(now, int(v[0]))),
+    (r"a(n)(?=$|[.,alP])", lambda now, v: of_month(now, int(v[0]))),
     (r"T?K", lambda now, v: now + _DAY * ((5 - now.weekday()) % 7)),
 )
 """What names a day, as a pattern of kinds, and which one: of the values of its groups. What is past is none."""
@@ -638,13 +638,13 @@ def _wide(text: str, now: datetime) -> Iterator[Time]:
 
 def _wide_day(found: re.Match[str], now: datetime, today: datetime) -> datetime | None:
     if found["month"]:
-        return _of_month(today, _wide_number(found["date"]), _wide_number(found["month"]))
+        return of_month(today, _wide_number(found["date"]), _wide_number(found["month"]))
     if found["day"]:
-        return _of_month(today, _wide_number(found["day"]))
+        return of_month(today, _wide_number(found["day"]))
     if name := found["ja"] or found["zh"]:
         weekday = _WIDE_WEEKDAYS[name]
         following = found["next"] and found["next"][0] in "来來下"
-        return _in_week(today, weekday, 1) if following else _weekday(today, weekday)
+        return in_week(today, weekday, 1) if following else _weekday(today, weekday)
     if found["rel"]:
         return today + _RELATIVE[max((key for key in _RELATIVE if found["rel"].startswith(key)), key=len)] * _DAY
     if found["n"]:
@@ -652,4 +652,4 @@ def _wide_day(found: re.Match[str], now: datetime, today: datetime) -> datetime 
         return after(now if unit < 2 else today, 0.5 if found["n"] == "半" else _wide_number(found["n"]), unit)
     if found["end"]:
         return month_end(today)
-    return today + _DAY * ((5 - today.weekday()) % 7) if found["weekend"] else _in_week(today, 4, 1)
+    return today + _DAY * ((5 - today.weekday()) % 7) if found["weekend"] else in_week(today, 4, 1)

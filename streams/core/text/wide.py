@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from streams.core.text.commonness import LIGHT, rarity
+from streams.core.text.commonness import telling
 
 ASKS = frozenset(("question", "asking", "wh", "progress", "resume"))
 FAR = frozenset(("progress", "resume"))
@@ -30,11 +30,9 @@ def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool, openly
         return False
     if first and openly:
         return True
-    telling = len([term for term in terms if rarity(term) != LIGHT])
+    words = telling(terms)
     if not first:  # its talk is before the model's eyes: "and then?" asks of that
-        return not telling and not said.isdisjoint(ENDS | FAR)
-    if not telling:
+        return not words and not said.isdisjoint(ENDS | FAR)
+    if not words:
         return True
-    return (telling <= BESIDE and not said.isdisjoint(FAR | {"greeting"})) or (
-        telling == 1 and not said.isdisjoint(ASKS)
-    )
+    return (words <= BESIDE and not said.isdisjoint(FAR | {"greeting"})) or (words == 1 and not said.isdisjoint(ASKS))
