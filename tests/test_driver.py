@@ -196,3 +196,23 @@ def test_the_keys_of_a_family_are_listed_from_any_of_them_on() -> None:
     assert state.keys("one/", 2, "one/a") == ["one/b", "one/c"]
     assert state.keys("one/", after="one/aa") == ["one/b", "one/c"]
     assert state.keys("one/", after="one/c") == []
+
+
+def test_names_and_words_that_many_saved_records_hold_are_in_memory_once() -> None:
+    @dataclass(slots=True)
+    class Told:
+        who: str
+        words: list[str]
+        text: str
+
+    state, text = State(), "ann said that the harbour is closed until the storm is over"
+    for key in ("told/a", "told/b"):
+        state.put(key, Told("ann", ["harbour", "closed"], text))
+    assert len([*state.changes()]) == 2
+    state.rest()
+    first, second = (record for _, record in state.scan("told/", Told))
+    assert first == second == Told("ann", ["harbour", "closed"], text)
+    assert first.who is second.who
+    assert all(one is other for one, other in zip(first.words, second.words, strict=True))
+    second.words.append("storm")
+    assert len(first.words) == 2

@@ -605,10 +605,11 @@ def test_rates_are_by_caller_and_refill() -> None:
 
 
 class Listener:
-    """Reads server-sent events until it has `count` of them."""
+    """Reads server-sent events until it has `count` of them; `times`, if given, gets when each came, in seconds."""
 
-    def __init__(self, url: str, count: int, **how: Any) -> None:
+    def __init__(self, url: str, count: int, times: list[float] | None = None, **how: Any) -> None:
         self.found: list[tuple[str, dict[str, Any]]] = []
+        self._times = [] if times is None else times
         self.ready = threading.Event()
         self._thread = threading.Thread(target=self._listen, args=(url, count, how), daemon=True)
         self._thread.start()
@@ -622,6 +623,7 @@ class Listener:
                 if line.startswith("id: "):
                     id = line[4:]
                 elif line.startswith("data: "):
+                    self._times.append(time.perf_counter())
                     self.found.append((id, json.loads(line[6:])))
                     if len(self.found) == count:
                         return

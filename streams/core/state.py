@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from sys import intern
 from typing import Any, Protocol, TypeVar
 
 import orjson
 
 R = TypeVar("R")
 I = TypeVar("I")  # noqa: E741
+SHORT = 40
+"""Characters up to which a string is taken for a name that other records have, too."""
 
 
 class Records(Protocol):
@@ -72,7 +75,7 @@ class State:
             value = self._encoded.get(key)
             if value is None:
                 return None
-            record = self._live[key] = kind(**orjson.loads(value))
+            record = self._live[key] = kind(**_shared(orjson.loads(value)))
         return record
 
     def put(self, key: str, record: object) -> None:
@@ -148,6 +151,20 @@ class State:
         """
         self._encoded.update({key: _encoded(record) for key, record in self._live.items()})
         self._live, self._keys, self._indexes = {}, {}, {}
+
+
+def _shared(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same fields, with one string in memory for all records that have the same name or list the same word.
+
+    Why: decoded, each record has strings of its own, which are most of what it takes, and the same words come in many.
+    """
+    for name, value in fields.items():
+        if type(value) is str:
+            if len(value) <= SHORT:
+                fields[name] = intern(value)
+        elif type(value) is list and value and type(value[0]) is str:
+            fields[name] = [intern(word) if type(word) is str else word for word in value]
+    return fields
 
 
 def _encoded(record: object) -> bytes:
