@@ -236,6 +236,50 @@ def test_of_turns_for_which_there_is_no_room_no_piece_is_made() -> None:
     assert 4 < len(made) < 10
 
 
+ANSWER = (
+    "Good question. Here is what I found in the three offers:\n\n"
+    "1. **Roofers**: slates, 14 weeks, and they want half of it before they begin.\n"
+    "2. **Plumbers**: new copper pipes, two weeks, no word on the boiler. They asked for plans of the cellar and "
+    "for a key. The boiler itself would be 2,310 with its tank. A lorry could come on any Monday.\n"
+    "3. **Painters**: lime wash in every room, nine days, with their own ladders and sheets over all the furniture.\n\n"
+    "Shall I write to all of them, or only to those who can begin before the frost?"
+)
+
+
+@pytest.mark.parametrize(("budget", "whole"), [(110, False), (4000, True)])
+def test_of_a_turn_that_is_too_long_what_serves_the_question_is_shown(budget: int, whole: bool) -> None:
+    talk = [spoken(0, ANSWER, "assistant", "bot"), spoken(1, "What was the boiler to cost, and when could it come?")]
+    found = compose(
+        Talk(*talk),
+        replace(ASK, terms=("boiler", "cost", "come")),
+        [(offering(Turns([0], [0.8], str)), None)],
+        {"context": ContextParams(turn=0.5), "context.many": Params()},
+        budget,
+    )
+    (said,) = [choice.words for choice in found.shown()]
+    assert "The boiler itself would be 2,310 with its tank." in said
+    if whole:
+        assert said == ANSWER
+    else:
+        assert said.startswith("…")
+        assert said.endswith("…")
+        assert "lime wash" not in said
+        assert found.left >= 0
+
+
+def test_of_a_turn_that_is_too_long_and_shares_nothing_with_the_question_its_head_and_tail_are_shown() -> None:
+    found = compose(
+        Talk(spoken(0, ANSWER * 3, "assistant", "bot")),
+        replace(ASK, terms=("violin",)),
+        [(offering(Turns([0], [0.8], str)), None)],
+        {"context": ContextParams(), "context.many": Params()},
+        1000,
+    )
+    (said,) = [choice.words for choice in found.shown()]
+    assert said.startswith("Good question.")
+    assert "[…] mnemolog show t0 […]" in said
+
+
 def test_what_stands_below_another_is_taken_with_it_or_not_at_all() -> None:
     found = composed(section("a", 40, piece("head", 0.06, 30), piece("below", 0.9, 10, under="head")))
     assert shown(found) == ["head", "below"]
@@ -868,6 +912,8 @@ def test_as_of_a_moment_before_the_change_what_was_said_stands_and_a_replay_show
         ("### head\nThe mast is 9 m high.\nIt is 12 m.", False, "### head\nIt is 12 m."),
         ("It is 12 m. The mast is 9 m high.", False, "It is 12 m."),
         ("The mast is 9 m high. It is 12 m.", True, f"The mast is 9 m high. {SINCE}] It is 12 m."),
+        ("- a: The mast is **9 m** high. [x]", False, f"- a: The mast is **9 m** high. {SINCE}: \"It is 12 m.\"] [x]"),
+        ("| The mast | is 9 m |\nIt is 12 m.", True, f"| The mast | is 9 m | {SINCE}]\nIt is 12 m."),
         ("The mast is 9 metres high.", False, "The mast is 9 metres high."),
         ("Paint the mast.", False, "Paint the mast."),
     ],

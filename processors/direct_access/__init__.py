@@ -459,7 +459,7 @@ def _retracted(
 
 PROCESSOR = Processor(
     name="direct_access",
-    version=4,
+    version=5,
     params=DirectAccessParams,
     takes=(
         on(SegmentConcluded, _concluded),

@@ -627,7 +627,7 @@ class _Timed:
 
 PROCESSOR = Processor(
     name="long_term",
-    version=4,
+    version=5,
     params=LongTermParams,
     takes=(
         on(ArtifactMade, _Timed(_concluded)),

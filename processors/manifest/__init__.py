@@ -377,7 +377,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=14,
+    version=15,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -411,7 +411,7 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=7,
+    version=8,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),

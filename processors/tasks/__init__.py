@@ -611,7 +611,7 @@ def _unsettled(params: TasksParams, state: State, note: NoteReopened, raw: Raw[A
 
 PROCESSOR = Processor(
     name="tasks",
-    version=7,
+    version=8,
     reads=(RAW, "open_efforts", "ttl_escalations"),
     params=TasksParams,
     takes=(

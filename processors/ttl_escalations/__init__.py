@@ -272,7 +272,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=16,
+    version=17,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(

@@ -21,7 +21,7 @@ from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 from projections.context.params import ContextParams
-from projections.context.turns import Turn, words
+from projections.context.turns import Turn, partly, words
 from projections.recall.standing import Replaced, figures_gone, marked
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section, Turns, quoted
@@ -169,15 +169,17 @@ class Composed:
     def written(
         self, choice: Choice, room: int, replaced: Mapping[str, Sequence[Replaced]], whole: bool = False
     ) -> Written:
-        """A turn's line within `room`. What does not stand any more is marked, but in the session's own last exchanges:
-        they stay what was said. Why: they are the talk itself, and as chat messages they are sent in their speakers'
-        names; a mark would be put into somebody's mouth. Where the newer statement is of the same window, the model
-        reads it right there."""
+        """A turn's line within `room`: of a longer one from elsewhere what serves what is asked. What does not stand
+        any more is marked, but in the session's own last exchanges: they stay what was said. Why: they are the talk
+        itself, and as chat messages they are sent in their speakers' names; a mark would be put into somebody's mouth.
+        Where the newer statement is of the same window, the model reads it right there."""
         turn, own, params = self.turns[choice.piece.turn], choice.section.place >= OWN, self.params
         way = room, own, params.tool, params.head, whole
-        written = turn.written.get(way)
-        if written is None:
-            written = turn.written[way] = _shown(turn, room, own, params, whole)
+        written = None
+        if not own and (said := partly(turn, room, self.ask.terms)):
+            written = _line(turn, own, said)
+        elif (written := turn.written.get(way)) is None:
+            written = turn.written[way] = _line(turn, own, words(turn, room, params, whole))
         if replaced and not own and turn.id in replaced:
             line = marked(written.line, replaced[turn.id], whole=True)
             return _written(line, written.words, tokens(line))
@@ -298,9 +300,8 @@ LONG = 8
 """Characters of an id or a date; a shorter one is as likely a mere number."""
 
 
-def _shown(turn: Turn, limit: int, own: bool, params: ContextParams, whole: bool) -> Written:
-    """A turn as it is written."""
-    said = words(turn, limit, params, whole)
+def _line(turn: Turn, own: bool, said: str) -> Written:
+    """A turn as it is written, with what is shown of what it says."""
     before = label(turn, own)
     line = f"{before} {quoted(said)}".strip()
     return _written(line, said, _counted(turn, before, line))

@@ -12,7 +12,9 @@ class ContextParams(Params):
 
     budget: int = param(4000, "tokens", "quality holds at about this size whatever the length", CCM, ge=0)
     least: float = param(0.05, "worth", "what serves less is left out though there is room", ge=0, le=1)
-    turn: float = param(0.125, "share", "a longer turn shows its head and tail: eight turns at least fit", gt=0, le=1)
+    turn: float = param(
+        0.125, "share", "of a longer turn what serves is shown, or its ends: eight turns at least fit", gt=0, le=1
+    )
     newest: float = param(0.25, "share", "the same for the turn that is to be answered", gt=0, le=1)
     tool: int = param(48, "tokens", "a tool's output is condensed: its beginning and its end tell how it went", ge=8)
     whole: float = param(0.2, "worth", "a tool's output is shown beyond its ends where it serves this and fits", ge=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,8 @@ from projections.context.params import ContextParams
 from streams.core.events import iso
 from streams.core.patterns import lazily
 from streams.core.text.credentials import without_secrets
+from streams.core.text.serving import Passage, passages, serving
+from streams.core.text.terms import tokens
 from streams.core.text.within import clip
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class Turn:
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What was worked out of how it is shown."""
     _figures: list[str] | None = None
+    _passages: list[Passage] | None = None
     _when: str = ""
 
     # Why no cached_property: in Python 3.11 it takes a lock, which costs as much as all else that is asked of a turn.
@@ -61,6 +64,13 @@ class Turn:
             said = "\n".join((self.content, *(given for _, given in self.calls)))[:READ]
             self._figures = figures_in(without_secrets(said) if has_digits(said) else "")
         return self._figures
+
+    @property
+    def passages(self) -> list[Passage]:
+        """The parts of which some are shown where there is no room for all."""
+        if self._passages is None:
+            self._passages = passages(self.content[:READ])
+        return self._passages
 
     @property
     def when(self) -> str:
@@ -128,6 +138,14 @@ def _turn_of(
 ) -> Turn:  # fmt: skip
     called = [(name, given) for name, given in calls]
     return Turn(id, role, agent, content, session, at, when, tokens, called, recorded_at)
+
+
+def partly(turn: Turn, limit: int, asked: Collection[str]) -> str:
+    """What of a turn that says more than `limit` tokens serves a question with these stems; "" of one that says less,
+    that a tool gave or that calls for one, or that shares nothing with the question."""
+    if turn.role == "tool" or turn.calls or (turn.tokens or tokens(turn.content)) <= limit:
+        return ""
+    return serving(turn.passages, asked, limit)
 
 
 def words(turn: Turn, limit: int, params: ContextParams, whole: bool = False) -> str:

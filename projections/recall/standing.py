@@ -32,6 +32,9 @@ _WORD = lazily(r"\w+")
 _BEFORE = lazily(r"(?:\w+\W+){0,3}$")
 _END = lazily(rf"{STOP}(?=\s|$)|(?= \[)|\n|$")
 _NUMBER = lazily(r"\d(?:[\d.,]*\d)?")
+_PIECE = lazily(r"\w+|[^\w\s]")
+_MARKUP = r"[\s*|]*"
+"""What may stand between the words of what is quoted; between the cells of a row it has marks of its own."""
 _LETTERS = lazily(r"[^\W\d_]+")
 
 
@@ -195,10 +198,17 @@ def _mark(edits: dict[int, tuple[int, str]], at: int, mark: str) -> None:
 
 
 def _spans(text: str, part: str) -> list[tuple[int, int]]:
-    """Where a part of it stands in a text, as whole words."""
-    if not part or part not in text:
+    """Where a part of it stands in a text, as whole words; with the marks of bold type and tables that are left out of
+    what is quoted."""
+    if not part:
         return []
-    found = (match.span() for match in re.finditer(re.escape(part), text))
+    if part in text:
+        form = re.escape(part)
+    elif "**" in text or "|" in text:
+        form = _MARKUP.join([f"{re.escape(piece)}{'?' * (piece in ':,')}" for piece in _PIECE.findall(part)])
+    else:
+        return []
+    found = (match.span() for match in re.finditer(form, text))
     return [
         (start, end) for start, end in found
         if not (text[start - 1 : start].isalnum() and part[0].isalnum())

@@ -33,7 +33,9 @@ from streams.core.text.terms import tokens
 from tests.spaces import Remembering
 
 LIVES = Path(__file__).parents[1] / "lives"
-MEASURING = frozenset(("studio", "washhouse", "vets", "pager", "attic", "quartet", "parcel"))
+MEASURING = frozenset(
+    ("studio", "washhouse", "vets", "pager", "attic", "quartet", "parcel", "kiln", "tariff", "mallow")
+)
 """Lives that only measure; of some only what stands is marked."""
 BUDGETS = (4000, 1000)
 WRITTEN = re.compile(r"^- \d{4}-\d\d-\d\d|\[[\w-]+\]|\(\d+ turns?, last on [\d-]+\)|\(last on [\d-]+\)")

@@ -16,7 +16,9 @@ from streams.core.events import DAY, TurnRecorded, iso, micros
 from streams.core.text import Text, read, times
 from streams.core.text.claims import claims
 from streams.core.text.reminders import Doubt, reminders, replied
+from streams.core.text.serving import passages, serving
 from streams.core.text.stops import SPACE, STOP, goes_on
+from streams.core.text.telling import sentences
 from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan
 from streams.core.text.times import named
 from tests.bench.generated import turns
@@ -411,3 +413,44 @@ def test_whatever_is_said_and_whenever_names_moments_that_all_can_carry(said: st
     for moment in moments:
         assert 0 <= to_micros(moment, zone) + 7 * DAY < micros("9999-12-31")
         assert iso(to_micros(moment, zone))
+
+
+def test_marks_of_lists_tables_and_bold_type_are_no_words_of_a_sentence() -> None:
+    said = (
+        "**Ramp fund, due on 20 March**\n- [ ] Budget: cedar switchback, $12,100\n2. [x] Both quotes are here\n\n"
+        "| Line | Amount |\n|:--|-:|\n| Permit and **recording** fee | $275 |\n\n"
+        "| Room | Guest | Arrives |\n|---|---|---|\n| Heron | Ines Moreira | 9 March |\n\n"
+        "So the gap is **$2,500**. Type cat | sort."
+    )
+    assert [told.text for told in sentences(said)] == [
+        "Ramp fund, due on 20 March", "Budget: cedar switchback, $12,100", "Both quotes are here",
+        "Permit and recording fee: $275", "Heron, Ines Moreira, 9 March", "So the gap is $2,500.", "Type cat | sort.",
+    ]  # fmt: skip
+
+
+OFFERS = """Three offers came.
+- The roofers want slates.
+- The plumbers need a key. The boiler is 2,310.
+The frost comes soon."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit", "shown"),
+    [
+        ("boiler", 8, "… - The plumbers need a key. The boiler is 2,310. …"),
+        ("roofer frost", 11, "… - The roofers want slates.\n…\nThe frost comes soon."),
+        ("roofer", 11, "Three offers came.\n- The roofers want slates. …"),
+        ("violin", 40, ""),
+        ("boiler", 100, OFFERS),
+    ],
+)
+def test_the_passages_that_share_most_with_a_question_come_first_then_what_is_beside_them(asked, limit, shown):
+    assert serving(passages(OFFERS), asked.split(), limit) == shown
+
+
+@given(st.text(max_size=2000), st.lists(st.sampled_from(["a", "the", "boiler", "x"])), st.integers(1, 60))
+def test_what_serves_of_any_text_stands_in_it_word_for_word(said: str, asked: list[str], limit: int):
+    found = serving(passages(said), asked, limit)
+    kept = [part for part in found.replace("…", "\n").split() if part]
+    assert "".join(found.split()).replace("…", "") in "".join(said.split()).replace("…", "") or "…" in found
+    assert all(word in said for word in kept)

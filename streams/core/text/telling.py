@@ -38,8 +38,11 @@ QUOTED_CUES = frozenset(("opening", "decision", "finding", "offer", "ack", "gree
 FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "commas", *sorted(QUOTED_CUES))
 """All that a sentence may be."""
 _WIDE_END = lazily("[。！？]+[”」』）]*(?=\\S)")
-_MARKS = lazily(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+")
+_MARKS = lazily(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 """What a line of a list, a heading or a quotation begins with."""
+_BOLD = "**"
+_RULE = lazily(r"^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?)?\s*$")
+"""The line below the names of a table's columns (Markdown, as models write it)."""
 _INTERJECTIONS = """
 well oh ah um uh hmm er wow yes yeah yep ok okay so and but hi hey hello sure right alright actually anyway thanks sorry
 really certainly great good fine now then look also
@@ -71,14 +74,35 @@ class Told(NamedTuple):
 
 
 def lines(text: str) -> Sequence[str]:
-    """The lines of a text, one sentence each where it is of a script without spaces."""
+    """The lines of a text, one sentence each where it is of a script without spaces. Marks of lists and of what is
+    written in bold are left out, and of a table all but its rows."""
     if "```" in text or "~~~" in text:
         text = FENCE.sub("\n", text)
     if not text.isascii():
         text = _WIDE_END.sub(r"\g<0>\n", text)
-    if text[:1] in "-*>#•123456789" or "\n" in text:
-        return [_MARKS.sub("", line, count=1) for line in text.splitlines()]
+    if _BOLD in text:
+        text = text.replace(_BOLD, "")
+    if text[:1] in "-*>#•|123456789" or "\n" in text:
+        said = text.splitlines()
+        if "|" in text:
+            said = _rows(said)
+        return [_MARKS.sub("", line, count=1) for line in said]
     return (text,)
+
+
+def _rows(said: Sequence[str]) -> list[str]:
+    """Lines, with what the cells of a table's rows say: "Ramp: 12,100"; without the names of its columns."""
+    rules = {at for at, line in enumerate(said) if _RULE.match(line)}
+    found = []
+    for at, line in enumerate(said):
+        bare = line.strip()
+        if at in rules or at + 1 in rules:
+            continue
+        if bare[:1] == "|" and bare[-1:] == "|":
+            cells = [cell.strip() for cell in bare.strip("|").split("|")]
+            line = (": " if len(cells) == 2 else ", ").join(filter(None, cells))
+        found.append(line)
+    return found
 
 
 def _ends(words: Sequence[str], flags: Sequence[int]) -> Iterator[int]:

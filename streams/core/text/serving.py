@@ -1,0 +1,102 @@
+"""What of a long text serves a question: the passages that share its words, with what stands around them.
+
+A passage is a line, as of a list, a table or code, or a sentence of a longer line. Those come first that share most
+with the question: words by how seldom they are, each once in full, then for half. In the room that is left stands what
+follows them and what is before them, for an answer often stands behind the words that ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from streams.core.patterns import lazily
+from streams.core.text.commonness import weight
+from streams.core.text.terms import terms, tokens
+
+GAP = "…"
+"""Stands where passages are left out."""
+LONG = 160
+"""Characters of a line from which on its sentences are passages of their own."""
+MOST = 200
+"""Passages that are looked at."""
+AGAIN = 0.5
+"""What a word is worth that another passage has already."""
+_END = lazily(r"(?<=[.!?])\s+|(?<=[。！？])")
+
+
+class Passage(NamedTuple):
+    """A part of a text that is shown or left out as a whole."""
+
+    text: str
+    line: int
+    """Of the text, from 0."""
+    tokens: int
+    stems: frozenset[str]
+
+
+def passages(text: str) -> list[Passage]:
+    """The passages of a text, in order; of a very long one the first."""
+    found: list[Passage] = []
+    for line, said in enumerate(text.splitlines()):
+        for part in _END.split(said) if len(said) > LONG else (said,):
+            if part.strip():
+                found.append(Passage(part.rstrip(), line, max(tokens(part), 1), frozenset(terms(part)[0])))
+        if len(found) >= MOST:
+            break
+    return found[:MOST]
+
+
+def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str:
+    """What of a text serves a question with these stems, in about `limit` tokens; "" where nothing does."""
+    chosen, room = _best(parts, frozenset(asked), limit)
+    if not chosen:
+        return ""
+    grown = True
+    while grown:
+        grown = False
+        for step in (1, -1):
+            for beside in [place + step for place in chosen]:
+                if 0 <= beside < len(parts) and beside not in chosen and parts[beside].tokens < room:
+                    chosen.append(beside)
+                    room -= parts[beside].tokens + 1
+                    grown = True
+    return _joined(parts, sorted(chosen))
+
+
+def _best(parts: Sequence[Passage], asked: frozenset[str], limit: int) -> tuple[list[int], int]:
+    """The places of the passages that share most with what is asked, the best first, and the room that is left."""
+    worths = {stem: weight(stem) for stem in asked}
+    shared = {place: asked & part.stems for place, part in enumerate(parts)}
+    left = {place: stems for place, stems in shared.items() if any(worths[stem] for stem in stems)}
+    chosen: list[int] = []
+    seen: set[str] = set()
+
+    def worth(place: int) -> tuple[float, int]:
+        return sum(worths[stem] * (AGAIN if stem in seen else 1) for stem in left[place]), -place
+
+    while left:
+        best = max(left, key=worth)
+        if parts[best].tokens <= limit or not chosen:
+            chosen.append(best)
+            limit -= parts[best].tokens + 1
+            seen |= left[best]
+        del left[best]
+    return chosen, limit
+
+
+def _joined(parts: Sequence[Passage], places: Sequence[int]) -> str:
+    """Passages of a text as they stood, with a mark where others were left out."""
+    said = GAP if places[0] else ""
+    before = -1
+    for place in places:
+        part = parts[place]
+        if before < 0:
+            between = " " if said else ""
+        elif place == before + 1:
+            between = "\n" if part.line != parts[before].line else " "
+        else:
+            between = f" {GAP} " if part.line == parts[before].line else f"\n{GAP}\n"
+        said += between + part.text
+        before = place
+    return said + (f" {GAP}" if before + 1 < len(parts) else "")
