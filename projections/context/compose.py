@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
@@ -231,6 +231,7 @@ def compose(
     own = params.get("context")
     assert isinstance(own, ContextParams)
     budget = own.budget if budget is None else budget
+    ask = replace(ask, budget=budget)
     composed = Composed(ask, budget, {}, own, source, frame(ask))
     for section, mechanism in sorted(sections, key=lambda offer: offer[0].place):
         if section.name not in without and section.layer not in without:

@@ -34,6 +34,8 @@ class Ask:
     """The session that is to be given it, where that is another: one that begins where `session` ended."""
     asked: str = ""
     """The words that are to be answered, the end of long ones."""
+    budget: int = 4000
+    """Tokens of the context."""
     wide: bool = False
     """Whether they greet, or ask what is going on, and name nothing of it (see streams/core/text/wide)."""
 
