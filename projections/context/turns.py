@@ -69,7 +69,7 @@ class Turn:
     def passages(self) -> list[Passage]:
         """The parts of which some are shown where there is no room for all."""
         if self._passages is None:
-            self._passages = passages(self.content[:READ])
+            self._passages = passages(self.content)
         return self._passages
 
     @property

@@ -18,10 +18,8 @@ GAP = "…"
 """Stands where passages are left out."""
 LONG = 160
 """Characters of a line from which on its sentences are passages of their own."""
-MOST = 200
-"""Passages that are looked at."""
-AGAIN = 0.5
-"""What a word is worth that another passage has already."""
+READ, MOST = 8_000, 200
+"""Characters, and passages, of a text that are looked at."""
 _END = lazily(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
@@ -36,19 +34,21 @@ class Passage(NamedTuple):
 
 
 def passages(text: str) -> list[Passage]:
-    """The passages of a text, in order; of a very long one the first."""
+    """The passages of a text, in order; of a very long one the first, and a mark that it goes on."""
+    read = text if len(text) <= READ else text[:READ].rsplit(None, 1)[0]
     found: list[Passage] = []
-    for line, said in enumerate(text.splitlines()):
+    for line, said in enumerate(read.splitlines()):
         for part in _END.split(said) if len(said) > LONG else (said,):
             if part.strip():
                 found.append(Passage(part.rstrip(), line, max(tokens(part), 1), frozenset(terms(part)[0])))
-        if len(found) >= MOST:
-            break
-    return found[:MOST]
+    if len(read) < len(text) or len(found) > MOST:
+        found[MOST:] = [Passage(GAP, len(read), 1, frozenset())]
+    return found
 
 
 def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str:
-    """What of a text serves a question with these stems, in about `limit` tokens; "" where nothing does."""
+    """What of a text serves a question with these stems, in about `limit` tokens; "" where nothing of it does that is no
+    longer than that."""
     chosen, room = _best(parts, frozenset(asked), limit)
     if not chosen:
         return ""
@@ -66,18 +66,18 @@ def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str
 
 def _best(parts: Sequence[Passage], asked: frozenset[str], limit: int) -> tuple[list[int], int]:
     """The places of the passages that share most with what is asked, the best first, and the room that is left."""
-    worths = {stem: weight(stem) for stem in asked}
+    worths = {stem: round(100 * weight(stem)) for stem in asked}  # whole: a sum in any order is the same
     shared = {place: asked & part.stems for place, part in enumerate(parts)}
     left = {place: stems for place, stems in shared.items() if any(worths[stem] for stem in stems)}
     chosen: list[int] = []
     seen: set[str] = set()
 
-    def worth(place: int) -> tuple[float, int]:
-        return sum(worths[stem] * (AGAIN if stem in seen else 1) for stem in left[place]), -place
+    def worth(place: int) -> tuple[int, int]:
+        return sum([worths[stem] // (1 + (stem in seen)) for stem in left[place]]), -place
 
     while left:
         best = max(left, key=worth)
-        if parts[best].tokens <= limit or not chosen:
+        if parts[best].tokens <= limit:
             chosen.append(best)
             limit -= parts[best].tokens + 1
             seen |= left[best]
