@@ -437,7 +437,7 @@ The frost comes soon."""
 @pytest.mark.parametrize(
     ("asked", "limit", "shown"),
     [
-        ("boiler", 8, "… - The plumbers need a key. The boiler is 2,310. …"),
+        ("boiler", 12, "… - The plumbers need a key. The boiler is 2,310. …"),
         ("roofer frost", 11, "… - The roofers want slates.\n…\nThe frost comes soon."),
         ("roofer", 11, "Three offers came.\n- The roofers want slates. …"),
         ("violin", 40, ""),

@@ -47,8 +47,8 @@ def passages(text: str) -> list[Passage]:
 
 
 def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str:
-    """What of a text serves a question with these stems, in about `limit` tokens; "" where nothing of it does that is no
-    longer than that."""
+    """What of a text serves a question with these stems, in about `limit` tokens; "" where no passage of so few shares
+    a word with it."""
     chosen, room = _best(parts, frozenset(asked), limit)
     if not chosen:
         return ""
