@@ -280,6 +280,35 @@ def test_of_a_turn_that_is_too_long_and_shares_nothing_with_the_question_its_hea
     assert "[…] mnemolog show t0 […]" in said
 
 
+@pytest.mark.parametrize(
+    ("line", "worth", "expected"),
+    [
+        ("- It holds: never push to main. [t3]", 0.9, ["rule"]),
+        ("- It holds: never push to main. [t3]", 0.3, ["t3"]),
+        ("- It holds: never push … [t3]", 0.9, ["rule", "t3"]),
+    ],
+)
+def test_a_turn_and_a_text_that_tells_all_of_it_are_not_shown_both(
+    line: str, worth: float, expected: list[str]
+) -> None:
+    found = composed(
+        section("a", 18, Piece("rule", "it holds", worth, line, says=3)),
+        section("b", 50, Piece("", "said", 0.5, turn=3)),
+        talk=[spoken(3, "never push to main.")],
+    )
+    assert shown(found) == expected
+
+
+def test_a_text_stands_beside_a_turn_of_which_only_the_ends_are_shown() -> None:
+    found = composed(
+        section("a", 18, Piece("rule", "it holds", 0.3, "- It holds: never push to main. [t3]", says=3)),
+        section("b", 50, Piece("", "said", 0.5, turn=3)),
+        talk=[spoken(3, f"{'word ' * 300} never push to main. {'word ' * 300}")],
+        turn=0.02,
+    )
+    assert shown(found) == ["rule", "t3"]
+
+
 def test_what_stands_below_another_is_taken_with_it_or_not_at_all() -> None:
     found = composed(section("a", 40, piece("head", 0.06, 30), piece("below", 0.9, 10, under="head")))
     assert shown(found) == ["head", "below"]

@@ -518,8 +518,10 @@ def _nearest(rows: list[Row], stems: Sequence[str]) -> list[Row]:
 
 
 def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
-    """What was contradicted stands again."""
+    """What was contradicted stands again, unless it is just taken back itself."""
     out: list[Derived] = []
+    if isinstance(raw.event, TurnRetracted) and raw.event.turn == belief.turn:
+        return out
     for id, says, one, said, row in _rows(state, belief.turn):
         if row[4] and row[4] == belief.newer:
             row[4] = ""
@@ -530,7 +532,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=9,
+    version=10,
     reads=(RAW, "contradictions"),
     params=ObjectsParams,
     takes=(

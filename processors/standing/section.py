@@ -12,7 +12,7 @@ from streams.core.events import iso
 from streams.core.params import Params, param
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.terms import terms
-from streams.core.text.within import clip
+from streams.core.text.within import clip, cost
 
 SPARE = 8
 """Lines looked at beyond those that are shown: of some the turn is not shown any more."""
@@ -32,6 +32,8 @@ class StandingSectionParams(Params):
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
     line: int = param(60, "tokens", "of each: all that is kept of a turn", ge=8)
     worth: float = param(0.55, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
+    kept: float = param(0.06, "share", "of the budget, for the first of these: it holds before any answer", ge=0, le=1)
+    sure: float = param(0.7, "worth", "of those that this has room for: what answers best comes first", ge=0, le=1)
     fade: float = param(0.97, "factor per line", "older ones a little less", gt=0, le=1)
 
 
@@ -48,13 +50,16 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     order = sorted(stands, key=lambda one: (not one.note, not shares[one.id]))[: own.most + SPARE]  # each by age
     shown = read.turns([one.turn for one in order if one.turn])
     best = [one for one in order if not one.turn or one.turn in shown][: own.most]
+    room = own.kept * ask.budget
     for place, one in enumerate(best):
         source = one.turn or one.note
         line = f"- {iso(one.said_at)[:10]}: {clip(one.text, own.line)} [{source}]"
         reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"
         data = {"said_in": one.turn, "note": one.note, "likelihood": one.likelihood}
         says, quotes = (shown[one.turn].position, (one.turn,)) if one.turn else (-1, ())
-        yield Piece(one.id, reason, own.worth * own.fade**place, line, says=says, quotes=quotes, data=data)
+        room -= cost(line)
+        worth = (own.sure if room >= 0 else own.worth) * own.fade**place
+        yield Piece(one.id, reason, worth, line, says=says, quotes=quotes, data=data)
 
 
 @lru_cache(1024)

@@ -343,6 +343,10 @@ class _Packing:
         self._explain = explain
         self._shown = set[int | str]()
         """Turns, and ids."""
+        self._whole = set[int]()
+        """Turns of which all is shown."""
+        self._saying: dict[int, str] = {}
+        """What is shown of turns by texts that say it."""
         made, here = composed.considered.made, composed.pieces.items()
         self._parents = {
             (made[place][0].name, piece.id): place
@@ -413,7 +417,7 @@ class _Packing:
         piece = choice.piece
         if choice.taken:  # with what stands below it
             return
-        if piece.turn in shown or piece.says in shown or piece.id in shown:
+        if piece.turn in shown or piece.says in self._whole or piece.id in shown or self._is_said(piece.turn):
             choice.why = "shown already"
             return
         name, group = choice.section.name, [choice]
@@ -432,8 +436,19 @@ class _Packing:
             one.taken, one.why = True, why
             if one.piece.turn >= 0:
                 shown.add(one.piece.turn)
+                if one.words == composed.turns[one.piece.turn].content.strip():
+                    self._whole.add(one.piece.turn)
             if one.piece.id:
                 shown.add(one.piece.id)
+            if one.piece.says >= 0:
+                self._saying[one.piece.says] = one.line
+
+    def _is_said(self, turn: int) -> bool:
+        """Whether a text that is shown says all that a turn does."""
+        if turn not in self._saying:
+            return False
+        self.composed.read([turn])
+        return self.composed.turns[turn].content.strip() in self._saying[turn]
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Takes the room for choices where there is so much; they are written where that may be."""

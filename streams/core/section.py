@@ -57,7 +57,8 @@ class Piece:
     under: str = ""
     """The id of the piece of its section below which it stands: it is shown only with that."""
     says: int = -1
-    """Of a text: the offset of a turn that says it; where that is shown, the text is not. -1 for none."""
+    """Of a text: the offset of a turn that says it; -1 for none. Where all of that turn is shown, the text is not, and
+    where the text is shown and tells all of the turn, that is not."""
     figures: Sequence[int] = ()
     """Of a text: the offsets of turns whose ids, dates and amounts stand after it; not shown where there are none."""
     quotes: Sequence[str] = ()

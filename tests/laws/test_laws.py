@@ -149,6 +149,12 @@ def test_what_took_the_place_of_a_statement_that_is_taken_back_does_not_say_it()
     laws.forgotten(laws.together(PROCESSORS), log, STILL_SAYING)
 
 
+def test_a_statement_that_was_replaced_before_it_is_taken_back_is_not_said_again() -> None:
+    moves = [Move("states", gap=0), *[Move("open", gap=0)] * 2, *[Move("open", space=1, gap=0)] * 3]
+    log = said([*moves, Move("states", 1, gap=0), Move("retract", gap=0, back=4)])
+    laws.forgotten(laws.together(PROCESSORS), log, STILL_SAYING)
+
+
 def test_nothing_says_what_was_taken_back_of_turns_that_are_none_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "RECENT", 3)
     laws.forgotten(laws.together(PROCESSORS), wide_log()[:3000], STILL_SAYING)

@@ -241,6 +241,23 @@ def test_a_context_tells_of_it_though_the_question_shares_no_word(tmp_path: Path
         assert told(space, CAKE) == [rule]
 
 
+@pytest.mark.parametrize(("budget", "least", "most"), [(4000, 200, 240), (1000, 40, 60), (300, 0, 18)])
+def test_the_first_of_what_stands_come_before_what_answers_little_within_a_share_of_the_budget(
+    tmp_path: Path, budget: int, least: int, most: int
+) -> None:
+    with Remembering(tmp_path / "home") as space:
+        things = ("harbour", "orchard", "kitchen", "workshop", "cellar", "attic", "garden", "stable", "chapel", "tower")
+        for number, thing in enumerate(things):
+            rule = f"rule: whoever leaves the {thing} last locks it, hangs up the key and tells the others of it"
+            space.add(NoteTaken(SPACE, f"f{number}", space.at, f"n{number}", rule, "talk"))
+        found = space.ask("context", space=SPACE, session="new", question=CAKE, budget=budget, explain=True)
+        lines = [one for one in found["considered"] if one["section"] == "standing"]
+        assert len(lines) == 10
+        first = [one["tokens"] for place, one in enumerate(lines) if one["worth"] / 0.97**place > 0.6]
+        assert least <= sum(first) <= most
+        assert [one["worth"] for one in lines] == sorted([one["worth"] for one in lines], reverse=True)
+
+
 def test_a_rule_taken_down_is_told_and_others_spaces_are_not(tmp_path: Path) -> None:
     with Remembering(tmp_path / "home") as space:
         space.say(ILL, 0, space="other")
