@@ -661,16 +661,6 @@ def test_of_a_long_summary_the_first_and_the_newest_lines_are_shown() -> None:
     assert lines[10] not in head.text
 
 
-@pytest.mark.parametrize(("budget", "most"), [(4000, 120), (1000, 30), (0, 0)])
-def test_a_summary_takes_a_share_of_a_small_budget(budget: int, most: int) -> None:
-    lines = [f"Line {n} of a summary that goes on for some words more." for n in range(30)]
-    talk = Talk(kept=[scored(("e1", "summary", 0.9)), told_of("e1", "the pump", "\n".join(lines))])
-    (head,) = pieces(entries(WorkingContextParams(), EntriesParams(), replace(ASK, budget=budget), talk))
-    heading, *summary = head.text.splitlines()
-    assert heading == "### the pump (0 turns) [e1]"
-    assert most - 20 < tokens("\n".join(summary)) <= most
-
-
 def test_an_effort_that_was_concluded_in_another_session_is_shown_as_what_it_is() -> None:
     scored = make(
         ContextScored, session="s", efforts=["over", "on", "again"], modes=["expanded", "summary", "summary"],

@@ -26,7 +26,6 @@ class EntriesParams(Params):
 
     topic: int = param(48, "tokens", "a heading is a line", ge=8)
     summary: int = param(120, "tokens", "a summary tells what an effort is about, its turns the rest", CCM, ge=8)
-    tight: float = param(0.03, "share", "of the budget, for a summary: where little fits, turns tell more", ge=0, le=1)
     turns: int = param(40, "turns", "read of an expanded effort, the newest: more would not fit", ge=0, le=200)
     raw: float = param(0.5, "factor", "of an effort's relevance: its newest turn is worth half its summary", ge=0, le=1)
     fade: float = param(0.95, "factor per turn", "older turns serve less: the 14th half as much", gt=0, le=1)
@@ -135,7 +134,7 @@ def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Re
             "turn_count": members.size, "first_turn": members.first, "last_turn": last_turn, "show": one.effort,
         }  # fmt: skip
         yield Piece(
-            one.effort, one.signals or "in context", one.score, _heading(own, one, members.size, last_at, ask.budget),
+            one.effort, one.signals or "in context", one.score, _heading(own, one, members.size, last_at),
             quotes=quotes, needed=rank == 0, data=told,
         )  # fmt: skip
         shown = newest[-own.turns :] if one.mode == "expanded" and own.turns else []
@@ -160,14 +159,14 @@ def _quoted(one: _Effort, read: Reader) -> Sequence[str]:
     return read.members("efforts", one.effort, QUOTED).newest if one.topic or one.summary or one.conclusion else ()
 
 
-def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int, budget: int) -> str:
+def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int) -> str:
     facts = [f"{count} turn{'s' * (count != 1)}"]
     if last_at:
         facts.append(f"last on {iso(last_at)[:10]}")
     if one.importance == "high":
         facts.append("important")
     heading = f"### {_topic(one, own.topic)} ({', '.join(facts)}) [{one.effort}]"
-    summary = _summary(one.summary, min(own.summary, int(budget * own.tight)))
+    summary = _summary(one.summary, own.summary)
     return f"{heading}\n{summary}" if summary else heading
 
 
