@@ -6,7 +6,7 @@
 `mnemolog feed` reads; `LIFE.points.jsonl` names turns and what a good answer to each needs of what was said before in
 other sessions: regular expressions, one for each fact, and some (`not`) for what was replaced meanwhile and would
 mislead. Authors saw neither the code nor each other's lives. The lives of MEASURING were never looked at to mend
-anything; the others may be. In five of them (saltmarsh, hofladen, kiln, tariff, mallow) the assistant answers at length.
+anything; the others may be. In five (saltmarsh, hofladen, kiln, tariff, mallow) the assistant answers at length.
 
 Turns are recorded when they were said. At each point a context of 4,000 and of 1,000 tokens is asked for. A fact is
 given where a line of the context holds it, dates and ids that mnemolog writes left out. What would mislead is shown
