@@ -436,7 +436,7 @@ class _Packing:
             one.taken, one.why = True, why
             if one.piece.turn >= 0:
                 shown.add(one.piece.turn)
-                if one.words == composed.turns[one.piece.turn].content.strip():
+                if one.words.startswith(composed.turns[one.piece.turn].content.strip()):
                     self._whole.add(one.piece.turn)
             if one.piece.id:
                 shown.add(one.piece.id)
@@ -448,7 +448,8 @@ class _Packing:
         if turn not in self._saying:
             return False
         self.composed.read([turn])
-        return self.composed.turns[turn].content.strip() in self._saying[turn]
+        told = self.composed.turns.get(turn)
+        return told is not None and told.content.strip() in self._saying[turn]
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Takes the room for choices where there is so much; they are written where that may be."""

@@ -10,7 +10,7 @@ from projections.context.params import ContextParams
 from streams.core.events import iso
 from streams.core.patterns import lazily
 from streams.core.text.credentials import without_secrets
-from streams.core.text.serving import Passage, passages, serving
+from streams.core.text.serving import passages, serving
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
 
@@ -48,7 +48,6 @@ class Turn:
     written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What was worked out of how it is shown."""
     _figures: list[str] | None = None
-    _passages: list[Passage] | None = None
     _when: str = ""
 
     # Why no cached_property: in Python 3.11 it takes a lock, which costs as much as all else that is asked of a turn.
@@ -64,13 +63,6 @@ class Turn:
             said = "\n".join((self.content, *(given for _, given in self.calls)))[:READ]
             self._figures = figures_in(without_secrets(said) if has_digits(said) else "")
         return self._figures
-
-    @property
-    def passages(self) -> list[Passage]:
-        """The parts of which some are shown where there is no room for all."""
-        if self._passages is None:
-            self._passages = passages(self.content)
-        return self._passages
 
     @property
     def when(self) -> str:
@@ -145,7 +137,7 @@ def partly(turn: Turn, limit: int, asked: Collection[str]) -> str:
     that a tool gave or that calls for one, or that shares nothing with the question."""
     if turn.role == "tool" or turn.calls or (turn.tokens or tokens(turn.content)) <= limit:
         return ""
-    return serving(turn.passages, asked, limit)
+    return serving(passages(turn.content), asked, limit)
 
 
 def words(turn: Turn, limit: int, params: ContextParams, whole: bool = False) -> str:

@@ -32,8 +32,8 @@ _WORD = lazily(r"\w+")
 _BEFORE = lazily(r"(?:\w+\W+){0,3}$")
 _END = lazily(rf"{STOP}(?=\s|$)|(?= \[)|\n|$")
 _NUMBER = lazily(r"\d(?:[\d.,]*\d)?")
-_PIECE = lazily(r"\w+|[^\w\s]")
-_MARKUP = r"[\s*|]*"
+_PIECE = lazily(r"\w+|[^\w\s*|]")
+_MARKUP = r"[\s*|]*+"
 """What may stand between the words of what is quoted; between the cells of a row it has marks of its own."""
 _LETTERS = lazily(r"[^\W\d_]+")
 
@@ -204,7 +204,7 @@ def _spans(text: str, part: str) -> list[tuple[int, int]]:
         return []
     if part in text:
         form = re.escape(part)
-    elif "**" in text or "|" in text:
+    elif ("**" in text or "|" in text) and _WORD.search(part):
         form = _MARKUP.join([f"{re.escape(piece)}{'?' * (piece in ':,')}" for piece in _PIECE.findall(part)])
     else:
         return []

@@ -453,6 +453,8 @@ def test_what_serves_of_a_text_that_is_too_long_to_read_says_that_it_goes_on():
     said = "\n".join(f"Line {n} tells nothing of it." for n in range(199)) + "\nThe boiler is 2,310." + "\nMore." * 300
     assert serving(passages(said), ["boiler"], 30).endswith("The boiler is 2,310.\n…")
     assert serving(passages("The boiler is 2,310. " * 1000), ["boiler"], 20).endswith("2,310. …")
+    assert serving(passages(f"{' ' * 9000}boiler"), ["boiler"], 20) == ""
+    assert serving(passages("boiler" * 9000), ["boiler"], 20) == ""
 
 
 @given(st.text(max_size=2000), st.lists(st.sampled_from(["a", "the", "boiler", "x"])), st.integers(1, 60))

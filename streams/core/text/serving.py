@@ -8,6 +8,7 @@ follows them and what is before them, for an answer often stands behind the word
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from streams.core.patterns import lazily
@@ -33,9 +34,11 @@ class Passage(NamedTuple):
     stems: frozenset[str]
 
 
-def passages(text: str) -> list[Passage]:
-    """The passages of a text, in order; of a very long one the first, and a mark that it goes on."""
-    read = text if len(text) <= READ else text[:READ].rsplit(None, 1)[0]
+@lru_cache(256)
+def passages(text: str) -> tuple[Passage, ...]:
+    """The passages of a text, in order; of a very long one the first, and a mark that it goes on. A memo of a pure
+    function."""
+    read = text if len(text) <= READ else text[:READ].rpartition(" ")[0] or text[:READ]
     found: list[Passage] = []
     for line, said in enumerate(read.splitlines()):
         for part in _END.split(said) if len(said) > LONG else (said,):
@@ -43,7 +46,7 @@ def passages(text: str) -> list[Passage]:
                 found.append(Passage(part.rstrip(), line, max(tokens(part), 1), frozenset(terms(part)[0])))
     if len(read) < len(text) or len(found) > MOST:
         found[MOST:] = [Passage(GAP, len(read), 1, frozenset())]
-    return found
+    return tuple(found)
 
 
 def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str:
@@ -75,13 +78,11 @@ def _best(parts: Sequence[Passage], asked: frozenset[str], limit: int) -> tuple[
     def worth(place: int) -> tuple[int, int]:
         return sum([worths[stem] // (1 + (stem in seen)) for stem in left[place]]), -place
 
-    while left:
-        best = max(left, key=worth)
-        if parts[best].tokens <= limit:
-            chosen.append(best)
-            limit -= parts[best].tokens + 1
-            seen |= left[best]
-        del left[best]
+    while fits := [place for place in left if parts[place].tokens <= limit]:
+        best = max(fits, key=worth)
+        chosen.append(best)
+        limit -= parts[best].tokens + 1
+        seen |= left.pop(best)
     return chosen, limit
 
 

@@ -41,8 +41,8 @@ _WIDE_END = lazily("[。！？]+[”」』）]*(?=\\S)")
 _MARKS = lazily(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 """What a line of a list, a heading or a quotation begins with."""
 _BOLD = "**"
-_RULE = lazily(r"^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?)?\s*$")
-"""The line below the names of a table's columns (Markdown, as models write it)."""
+_RULED = "|:- \t"
+"""Of what the line below the names of a table's columns is made (Markdown, as models write it)."""
 _INTERJECTIONS = """
 well oh ah um uh hmm er wow yes yeah yep ok okay so and but hi hey hello sure right alright actually anyway thanks sorry
 really certainly great good fine now then look also
@@ -92,7 +92,7 @@ def lines(text: str) -> Sequence[str]:
 
 def _rows(said: Sequence[str]) -> list[str]:
     """Lines, with what the cells of a table's rows say: "Ramp: 12,100"; without the names of its columns."""
-    rules = {at for at, line in enumerate(said) if _RULE.match(line)}
+    rules = {at for at, line in enumerate(said) if "|" in line and "-" in line and not line.strip(_RULED)}
     found = []
     for at, line in enumerate(said):
         bare = line.strip()
