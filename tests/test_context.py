@@ -286,6 +286,7 @@ def test_of_a_turn_that_is_too_long_and_shares_nothing_with_the_question_its_hea
         ("- It holds: never push to main. [t3]", 0.9, ["rule"]),
         ("- It holds: never push to main. [t3]", 0.3, ["t3"]),
         ("- It holds: never push … [t3]", 0.9, ["rule", "t3"]),
+        ("- It is so: ever push to main. [t3]", 0.9, ["rule", "t3"]),
     ],
 )
 def test_a_turn_and_a_text_that_tells_all_of_it_are_not_shown_both(
@@ -297,6 +298,43 @@ def test_a_turn_and_a_text_that_tells_all_of_it_are_not_shown_both(
         talk=[spoken(3, "never push to main.")],
     )
     assert shown(found) == expected
+
+
+def test_the_last_exchanges_are_shown_whatever_texts_say_of_them() -> None:
+    found = composed(
+        section("a", 18, Piece("rule", "it holds", 0.9, "- It holds: never push to main. [t3]", says=3)),
+        section("b", 95, Piece("", "said", 0.5, turn=3)),
+        talk=[spoken(3, "never push to main.")],
+    )
+    assert shown(found) == ["rule", "t3"]
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"), [("no", "[]"), ("", "[]"), ("never push to main.", '[{"type": "tool_call", "name": "push"}]')]
+)
+def test_a_turn_of_a_few_letters_or_with_a_call_is_shown_beside_a_text_that_has_its_words(
+    content: str, parts: str
+) -> None:
+    line = "- It is not known: never push to main. [t3]"
+    found = composed(
+        section("a", 18, Piece("rule", "it holds", 0.9, line, says=3)),
+        section("b", 50, Piece("", "said", 0.5, turn=3)),
+        talk=[spoken(3, content, parts=parts)],
+    )
+    assert shown(found) == ["rule", "t3"]
+
+
+def test_of_several_texts_any_may_tell_all_of_a_turn() -> None:
+    texts = [
+        Piece("part", "x", 0.8, "- never push … [t3]", says=3),
+        Piece("all", "x", 0.9, "- never push to main. [t3]", says=3),
+    ]
+    found = composed(
+        section("a", 18, *texts),
+        section("b", 50, Piece("", "said", 0.5, turn=3)),
+        talk=[spoken(3, "never push to main.")],
+    )
+    assert shown(found) == ["part", "all"]
 
 
 def test_a_text_stands_beside_a_turn_of_which_only_the_ends_are_shown() -> None:
@@ -933,6 +971,14 @@ def test_as_of_a_moment_before_the_change_what_was_said_stands_and_a_replay_show
     assert flat.ask("context", space=SPACE, session="wed", memory="again")["text"] == now["text"]
 
 
+@pytest.mark.parametrize("run", ["," * 400, ":" * 400, ",:" * 200, ", " * 200])
+def test_a_row_of_empty_cells_is_looked_for_in_no_time(run: str) -> None:
+    none = frozenset[str]()
+    one = Replaced(f"row total{run}5.", "", "n", 3, at(), f"row total{run}7.", True, none, none)
+    text = f"- a: **Costs** row total{run}6 [t1]"
+    assert marked(text, [one]) == text
+
+
 @pytest.mark.parametrize(
     ("text", "whole", "expected"),
     [
@@ -943,6 +989,7 @@ def test_as_of_a_moment_before_the_change_what_was_said_stands_and_a_replay_show
         ("The mast is 9 m high. It is 12 m.", True, f"The mast is 9 m high. {SINCE}] It is 12 m."),
         ("- a: The mast is **9 m** high. [x]", False, f"- a: The mast is **9 m** high. {SINCE}: \"It is 12 m.\"] [x]"),
         ("| The mast | is 9 m |\nIt is 12 m.", True, f"| The mast | is 9 m | {SINCE}]\nIt is 12 m."),
+        ("The mast **is** 9mhigh.", True, "The mast **is** 9mhigh."),
         ("The mast is 9 metres high.", False, "The mast is 9 metres high."),
         ("Paint the mast.", False, "Paint the mast."),
     ],

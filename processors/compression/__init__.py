@@ -345,7 +345,7 @@ def _tone(head: Head) -> str:
 
 PROCESSOR = Processor(
     name="compression",
-    version=3,
+    version=4,
     params=CompressionParams,
     takes=(
         on(SegmentOpened, _shifted),

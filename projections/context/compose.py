@@ -253,7 +253,8 @@ def _weigh(composed: Composed) -> None:
     limit, read = composed.limit(min(own.turn, own.newest)), composed.turns
     composed.costs += [
         count + before if 0 < (count := known.get(at, 0)) <= limit  # all of it is shown
-        else 0 if count or at in read
+        else before + 1 if count
+        else 0 if at in read
         else MISSING
         for at, before in zip(offers.turns, offers.labels, strict=True)
     ]  # fmt: skip
@@ -326,6 +327,8 @@ def label(turn: Turn, own: bool) -> str:
     return f"- {turn.when[:10]} {turn.speaker} [{turn.id}]:"
 
 
+TELLING = 16
+"""Characters of a turn from which on a text that has them says the same."""
 LABEL = 5
 """Tokens of the shortest label with a day and an id."""
 SHORT = 2_000
@@ -345,8 +348,8 @@ class _Packing:
         """Turns, and ids."""
         self._whole = set[int]()
         """Turns of which all is shown."""
-        self._saying: dict[int, str] = {}
-        """What is shown of turns by texts that say it."""
+        self._saying: dict[int, list[str]] = {}
+        """The texts that are shown, by the turn that says them."""
         made, here = composed.considered.made, composed.pieces.items()
         self._parents = {
             (made[place][0].name, piece.id): place
@@ -385,12 +388,12 @@ class _Packing:
     def _likely(self, rest: Iterable[int]) -> Iterator[Choice]:
         """Those that come first, as long as they may fit: their turns are read and written at once."""
         composed, turns, worths = self.composed, self.composed.considered.turns, self.composed.considered.worths
-        room, least = self.room, composed.params.least
+        room, least, most = self.room, composed.params.least, composed.limit(composed.params.turn)
         found = set(self._shown)
         for place in rest:
             turn = turns[place]
             if turn not in found:
-                room -= composed.costs[place]
+                room -= composed.costs[place] if composed.costs[place] > LABEL + 1 else most
                 if room < 0 or worths[place] < least:
                     return
                 if turn >= 0:
@@ -417,7 +420,8 @@ class _Packing:
         piece = choice.piece
         if choice.taken:  # with what stands below it
             return
-        if piece.turn in shown or piece.says in self._whole or piece.id in shown or self._is_said(piece.turn):
+        said = choice.section.place < OWN and self._is_said(piece.turn)
+        if piece.turn in shown or piece.says in self._whole or piece.id in shown or said:
             choice.why = "shown already"
             return
         name, group = choice.section.name, [choice]
@@ -441,15 +445,16 @@ class _Packing:
             if one.piece.id:
                 shown.add(one.piece.id)
             if one.piece.says >= 0:
-                self._saying[one.piece.says] = one.line
+                self._saying.setdefault(one.piece.says, []).append(one.line)
 
     def _is_said(self, turn: int) -> bool:
-        """Whether a text that is shown says all that a turn does."""
+        """Whether a text that is shown says all that a turn does; a few letters are said by chance."""
         if turn not in self._saying:
             return False
         self.composed.read([turn])
         told = self.composed.turns.get(turn)
-        return told is not None and told.content.strip() in self._saying[turn]
+        words = "" if told is None or told.calls else told.content.strip()
+        return len(words) >= TELLING and any(words in text for text in self._saying[turn])
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Takes the room for choices where there is so much; they are written where that may be."""

@@ -125,7 +125,9 @@ def serving(home: Path) -> Iterator[None]:
     """A server that answers."""
     with Program("serve", "--home", home) as server:
         try:
-            while server.poll() is None:
+            while True:
+                if server.poll() is not None:
+                    raise RuntimeError("the server ended")
                 with suppress(NotServedError):
                     Memory(home=home, start=False).ask("spaces")
                     break

@@ -69,7 +69,9 @@ def load(home: Path, pid: int) -> tuple[list[float], list[Look], int]:
     source = turns(BEFORE * SPACES + int(RATE * SECONDS), SPACES)
     for turn in islice(source, BEFORE * SPACES):
         due.put(turn)
-    while not due.empty():
+    while len(took) < BEFORE * SPACES:
+        if not any(thread.is_alive() for thread in threads):
+            raise RuntimeError("the server takes no turns")
         time.sleep(0.1)
     took.clear()
     began = time.monotonic()

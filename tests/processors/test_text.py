@@ -21,6 +21,7 @@ from streams.core.text.stops import SPACE, STOP, goes_on
 from streams.core.text.telling import sentences
 from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan
 from streams.core.text.times import named
+from streams.core.text.within import cost
 from tests.bench.generated import turns
 
 
@@ -415,6 +416,15 @@ def test_whatever_is_said_and_whenever_names_moments_that_all_can_carry(said: st
         assert iso(to_micros(moment, zone))
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["At most 10**6 rows come a night.", "All of src/**/*.py is checked.", "It takes **options and passes `**more` on.",
+     "A power of 2**8 fits, 2**9 does not."],
+)  # fmt: skip
+def test_two_stars_that_are_no_bold_type_stay(said: str):
+    assert [told.text for told in sentences(said)] == [said]
+
+
 def test_marks_of_lists_tables_and_bold_type_are_no_words_of_a_sentence() -> None:
     said = (
         "**Ramp fund, due on 20 March**\n- [ ] Budget: cedar switchback, $12,100\n2. [x] Both quotes are here\n\n"
@@ -441,7 +451,7 @@ The frost comes soon."""
         ("roofer frost", 11, "… - The roofers want slates.\n…\nThe frost comes soon."),
         ("roofer", 11, "Three offers came.\n- The roofers want slates. …"),
         ("violin", 40, ""),
-        ("boiler", 3, ""),
+        ("boiler", 6, "… - The plumbers need … …"),
         ("boiler", 100, OFFERS),
     ],
 )
@@ -449,15 +459,32 @@ def test_the_passages_that_share_most_with_a_question_come_first_then_what_is_be
     assert serving(passages(OFFERS), asked.split(), limit) == shown
 
 
-def test_what_serves_of_a_text_that_is_too_long_to_read_says_that_it_goes_on():
-    said = "\n".join(f"Line {n} tells nothing of it." for n in range(199)) + "\nThe boiler is 2,310." + "\nMore." * 300
-    assert serving(passages(said), ["boiler"], 30).endswith("The boiler is 2,310.\n…")
-    assert serving(passages("The boiler is 2,310. " * 1000), ["boiler"], 20).endswith("2,310. …")
-    assert serving(passages(f"{' ' * 9000}boiler"), ["boiler"], 20) == ""
-    assert serving(passages("boiler" * 9000), ["boiler"], 20) == ""
+@pytest.mark.parametrize(
+    "said",
+    [
+        "\n".join(f"Line {n} tells nothing." for n in range(120)) + "\nThe boiler is 2,310." + "\nMore." * 4000,
+        "Rows of the shop:\n" + "\n".join(f"item{n},{n}" for n in range(100)) + "\nboiler,2,310" + "\nmore,1" * 4000,
+        "锅炉 " + "我们需要新的。" * 1000 + "锅炉要价 boiler 2,310。" + "我们需要新的。" * 20,
+        "word " * 5000 + "The boiler is 2,310.",
+        "\n".join(f"- point {n}" for n in range(400)) + "\nSo the boiler is 2,310",
+        "The boiler, which stands in the cellar beside the oil and the coal of last year, is 2,310 with its tank, "
+        "said he.\nWho pays for it?",
+    ],
+)
+def test_of_a_text_of_any_length_and_form_what_serves_is_found(said: str):
+    found = serving(passages(said), ["boiler"], 24)
+    assert "2,310" in found
+    assert "…" in found
+    assert cost(found) <= 32
+
+
+@pytest.mark.parametrize("said", [f"{' ' * 9000}boiler", "boiler" * 9000, "", "\n" * 9000, "|" * 9000])
+def test_of_a_text_without_the_words_nothing_serves(said: str):
+    assert serving(passages(said), ["cellar"], 20) == ""
 
 
 @given(st.text(max_size=2000), st.lists(st.sampled_from(["a", "the", "boiler", "x"])), st.integers(1, 60))
 def test_what_serves_of_any_text_stands_in_it_word_for_word(said: str, asked: list[str], limit: int):
     found = serving(passages(said), asked, limit)
     assert all(word in said for word in found.replace("…", " ").split())
+    assert cost(found) <= limit + found.count("…") + 2

@@ -1,27 +1,35 @@
 """What of a long text serves a question: the passages that share its words, with what stands around them.
 
-A passage is a line, as of a list, a table or code, or a sentence of a longer line. Those come first that share most
-with the question: words by how seldom they are, each once in full, then for half. In the room that is left stands what
-follows them and what is before them, for an answer often stands behind the words that ask for it.
+A passage is a line, as of a list, a table or code, or a sentence of a longer line, or a piece of a very long one. Those
+come first that share most with the question: words by how seldom they are, each once in full, then for half. In the
+room that is left stands what follows them and what is before them, for an answer often stands behind the words that ask
+for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from streams.core.patterns import lazily
 from streams.core.text.commonness import weight
-from streams.core.text.terms import terms, tokens
+from streams.core.text.terms import terms
+from streams.core.text.within import clip, cost
 
 GAP = "…"
 """Stands where passages are left out."""
 LONG = 160
 """Characters of a line from which on its sentences are passages of their own."""
-READ, MOST = 8_000, 200
-"""Characters, and passages, of a text that are looked at."""
+HEAD, TAIL = 6_000, 2_000
+"""Characters that are looked at of the beginning and the end of a longer text."""
+FIRST, LAST = 150, 50
+"""The same in passages."""
+CUT = 200
+"""Characters, at most, of a word that is not cut there."""
 _END = lazily(r"(?<=[.!?])\s+|(?<=[。！？])")
+_PIECES = lazily(r"\S.{0,240}(?=\s|$)|\S{1,240}")
+"""Of what has no end for so long, as data in a line, pieces of whole words."""
 
 
 class Passage(NamedTuple):
@@ -30,45 +38,69 @@ class Passage(NamedTuple):
     text: str
     line: int
     """Of the text, from 0."""
-    tokens: int
+    cost: int
+    """What it takes of the budget, in tokens."""
     stems: frozenset[str]
 
 
-@lru_cache(256)
 def passages(text: str) -> tuple[Passage, ...]:
-    """The passages of a text, in order; of a very long one the first, and a mark that it goes on. A memo of a pure
-    function."""
-    read = text if len(text) <= READ else text[:READ].rpartition(" ")[0] or text[:READ]
-    found: list[Passage] = []
-    for line, said in enumerate(read.splitlines()):
-        for part in _END.split(said) if len(said) > LONG else (said,):
+    """The passages of a text, in order; of a very long one the first and the last, with a mark between them."""
+    if len(text) <= HEAD + TAIL:
+        return _passages(text, "")
+    head, tail = text[:HEAD], text[-TAIL:]
+    ends = max(head.rfind(mark, HEAD - CUT) for mark in " \n\t")
+    begins = min((at for mark in " \n\t" if (at := tail.find(mark, 0, CUT)) >= 0), default=-1)
+    return _passages(head[:ends] if ends > 0 else head, tail[begins + 1 :])
+
+
+@lru_cache(256)
+def _passages(head: str, tail: str) -> tuple[Passage, ...]:
+    """Those of the beginning and of the end of a text. A memo of a pure function."""
+    found = [*_of(head, 0)]
+    last = [*_of(tail, len(head) + 1)]
+    if not tail and len(found) > FIRST + LAST:
+        found, last = found[:FIRST], found[-LAST:]
+    return (*found[:FIRST], Passage(GAP, -1, 1, frozenset()), *last[-LAST:]) if last else tuple(found)
+
+
+def _of(text: str, first: int) -> Iterator[Passage]:
+    for line, said in enumerate(text.splitlines(), first):
+        for part in _parts(said) if len(said) > LONG else (said,):
             if part.strip():
-                found.append(Passage(part.rstrip(), line, max(tokens(part), 1), frozenset(terms(part)[0])))
-    if len(read) < len(text) or len(found) > MOST:
-        found[MOST:] = [Passage(GAP, len(read), 1, frozenset())]
-    return tuple(found)
+                yield Passage(part.rstrip(), line, max(cost(part), 1), frozenset(terms(part)[0]))
+
+
+def _parts(line: str) -> Iterator[str]:
+    """The sentences of a line, in pieces where they are very long."""
+    for sentence in _END.split(line):
+        yield from (sentence,) if len(sentence) <= 2 * LONG else _PIECES.findall(sentence)
 
 
 def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str:
-    """What of a text serves a question with these stems, in about `limit` tokens; "" where no passage of so few shares
-    a word with it."""
+    """What of a text serves a question with these stems, in about `limit` tokens; "" where nothing of it shares a word
+    with it."""
     chosen, room = _best(parts, frozenset(asked), limit)
     if not chosen:
         return ""
+    if room < 0:
+        [best] = chosen
+        parts = [*parts]
+        parts[best] = parts[best]._replace(text=clip(parts[best].text, limit))
     grown = True
     while grown:
         grown = False
         for step in (1, -1):
             for beside in [place + step for place in chosen]:
-                if 0 <= beside < len(parts) and beside not in chosen and parts[beside].tokens < room:
+                if 0 <= beside < len(parts) and beside not in chosen and parts[beside].cost < room:
                     chosen.append(beside)
-                    room -= parts[beside].tokens + 1
+                    room -= parts[beside].cost + 1
                     grown = True
     return _joined(parts, sorted(chosen))
 
 
 def _best(parts: Sequence[Passage], asked: frozenset[str], limit: int) -> tuple[list[int], int]:
-    """The places of the passages that share most with what is asked, the best first, and the room that is left."""
+    """The places of the passages that share most with what is asked, the best first, and the room that is left; less
+    than none where the best alone takes more."""
     worths = {stem: round(100 * weight(stem)) for stem in asked}  # whole: a sum in any order is the same
     shared = {place: asked & part.stems for place, part in enumerate(parts)}
     left = {place: stems for place, stems in shared.items() if any(worths[stem] for stem in stems)}
@@ -78,11 +110,13 @@ def _best(parts: Sequence[Passage], asked: frozenset[str], limit: int) -> tuple[
     def worth(place: int) -> tuple[int, int]:
         return sum([worths[stem] // (1 + (stem in seen)) for stem in left[place]]), -place
 
-    while fits := [place for place in left if parts[place].tokens <= limit]:
+    fits = [*left]
+    while fits:
         best = max(fits, key=worth)
         chosen.append(best)
-        limit -= parts[best].tokens + 1
+        limit -= parts[best].cost + 1
         seen |= left.pop(best)
+        fits = [place for place in left if parts[place].cost <= limit]
     return chosen, limit
 
 

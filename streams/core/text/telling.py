@@ -40,7 +40,7 @@ FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "c
 _WIDE_END = lazily("[。！？]+[”」』）]*(?=\\S)")
 _MARKS = lazily(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 """What a line of a list, a heading or a quotation begins with."""
-_BOLD = "**"
+_BOLD = lazily(r"(?<![\w*/`])\*\*(?=[^\s*])([^*\n]+)(?<=\S)\*\*(?![\w*/])")
 _RULED = "|:- \t"
 """Of what the line below the names of a table's columns is made (Markdown, as models write it)."""
 _INTERJECTIONS = """
@@ -75,13 +75,13 @@ class Told(NamedTuple):
 
 def lines(text: str) -> Sequence[str]:
     """The lines of a text, one sentence each where it is of a script without spaces. Marks of lists and of what is
-    written in bold are left out, and of a table all but its rows."""
+    written in bold are left out, and of a table the names of its columns and the marks between cells."""
     if "```" in text or "~~~" in text:
         text = FENCE.sub("\n", text)
     if not text.isascii():
         text = _WIDE_END.sub(r"\g<0>\n", text)
-    if _BOLD in text:
-        text = text.replace(_BOLD, "")
+    if "**" in text:
+        text = _BOLD.sub(r"\1", text)
     if text[:1] in "-*>#•|123456789" or "\n" in text:
         said = text.splitlines()
         if "|" in text:
@@ -96,7 +96,7 @@ def _rows(said: Sequence[str]) -> list[str]:
     found = []
     for at, line in enumerate(said):
         bare = line.strip()
-        if at in rules or at + 1 in rules:
+        if at in rules or (at + 1 in rules and "|" in line):
             continue
         if bare[:1] == "|" and bare[-1:] == "|":
             cells = [cell.strip() for cell in bare.strip("|").split("|")]
