@@ -175,8 +175,9 @@ class Composed:
         Where the newer statement is of the same window, the model reads it right there."""
         turn, own, params = self.turns[choice.piece.turn], choice.section.place >= OWN, self.params
         way = room, own, params.tool, params.head, whole
-        written = None
-        if not own and (said := partly(turn, room, self.ask.terms)):
+        said = "" if own else partly(turn, room, self.ask.terms)
+        written: Written | None
+        if said:
             written = _line(turn, own, said)
         elif (written := turn.written.get(way)) is None:
             written = turn.written[way] = _line(turn, own, words(turn, room, params, whole))

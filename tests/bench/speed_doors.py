@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from itertools import count, islice
 from pathlib import Path
@@ -27,12 +27,12 @@ from urllib.parse import urlsplit
 import httpx
 import numpy as np
 
-from mnemolog import Memory, NotServedError
 from processors import PROCESSORS
 from streams.runtime.home import Home
 from tests.bench.generated import turns
 from tests.bench.speed import Row, fill, resident, row
-from tests.processes import Program
+from tests.bench.speed_live import served as answering
+from tests.bench.speed_served import PROGRAM
 from tests.serving import served
 from tests.test_hook import SHOP
 from tests.test_http import Listener
@@ -47,7 +47,6 @@ LISTENERS, HEARD, PACE = 100, 200, 20
 """Those who listen, turns that come meanwhile, and how many a second."""
 IDLE = 1000
 """Connections that ask for nothing."""
-PROGRAM = [sys.executable, "-m", "streams.gateways.cli"]
 
 
 class Agent:
@@ -111,30 +110,13 @@ def hooks(home: Path, folder: Path) -> Iterator[Row]:
         cold.append(agent.start())
         rested(home)
     yield asked("hook at a session's start, no server", cold[2:], 1000)
-    with serving(home):
+    with answering(home):
         for name, call in (("session's start", agent.start), ("prompt", agent.prompt)):
             yield asked(f"hook at a {name}, warm", [call() for _ in range(PROMPTS + 5)][5:], 300)
         command = [*PROGRAM, "context", "--session", SESSION, "--space", SPACE]
         floor = min(timed([sys.executable, "-c", ""], environment)[0] for _ in range(10))
         took = [timed(command, environment)[0] for _ in range(PROMPTS + 5)][5:]
         yield slow("`mnemolog context`, warm, p95, ms", took, 150, f"python alone {floor:.0f}")
-
-
-@contextmanager
-def serving(home: Path) -> Iterator[None]:
-    """A server that answers."""
-    with Program("serve", "--home", home) as server:
-        try:
-            while True:
-                if server.poll() is not None:
-                    raise RuntimeError("the server ended")
-                with suppress(NotServedError):
-                    Memory(home=home, start=False).ask("spaces")
-                    break
-                time.sleep(0.05)
-            yield
-        finally:
-            server.terminate()
 
 
 def asked(measure: str, calls: list[tuple[float, bool]], bar: float) -> Row:
@@ -239,8 +221,3 @@ def run() -> list[dict[str, Any]]:
     """The rows of the report."""
     with tempfile.TemporaryDirectory() as folder:
         return list(measured(Path(folder)))
-
-
-if __name__ == "__main__":
-    for line in run():
-        print(line)

@@ -38,12 +38,14 @@ COMPOSED = ((6_000, 5), (1_000_000, 20))
 
 @contextmanager
 def served(home: Path) -> Iterator[int]:
-    """A server of a home; its process id."""
+    """A server of a home that answers; its process id. Raises RuntimeError where it ends before that."""
     with subprocess.Popen(
         [sys.executable, "-m", "streams.gateways.cli", "--home", str(home), "serve"], stdout=subprocess.DEVNULL
     ) as process:
         try:
-            while process.poll() is None:
+            while True:
+                if process.poll() is not None:
+                    raise RuntimeError("the server ended")
                 try:
                     Memory(home=home, start=False).ask("spaces")
                     break

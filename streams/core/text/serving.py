@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from streams.core.patterns import lazily
 from streams.core.text.commonness import weight
+from streams.core.text.stops import SPACE
 from streams.core.text.terms import terms
 from streams.core.text.within import clip, cost
 
@@ -27,7 +28,7 @@ FIRST, LAST = 150, 50
 """The same in passages."""
 CUT = 200
 """Characters, at most, of a word that is not cut there."""
-_END = lazily(r"(?<=[.!?])\s+|(?<=[。！？])")
+_END = lazily(rf"{SPACE}\s*|(?<=[。！？])")
 _PIECES = lazily(r"\S.{0,240}(?=\s|$)|\S{1,240}")
 """Of what has no end for so long, as data in a line, pieces of whole words."""
 
