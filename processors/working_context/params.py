@@ -41,7 +41,7 @@ class WorkingContextParams(Params):
         0.1, "share of the score", "what being unconnected takes away; most efforts are, so it is small", ge=0, le=1
     )
     pull: float = param(
-        0.15,
+        0.07,
         "similarity 0..1",
         "a turn this alike pulls an effort in where there is room; .5 misses returns",
         ge=0,
