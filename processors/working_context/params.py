@@ -41,9 +41,9 @@ class WorkingContextParams(Params):
         0.1, "share of the score", "what being unconnected takes away; most efforts are, so it is small", ge=0, le=1
     )
     pull: float = param(
-        0.07,
+        0.11,
         "similarity 0..1",
-        "a turn this alike pulls an effort in where there is room; .5 misses returns",
+        "a turn this alike pulls an effort in where there is room; .15 misses returns, less is not worth showing",
         ge=0,
         le=1,
     )
