@@ -375,6 +375,16 @@ def test_what_was_concluded_is_the_answer_and_no_question_no_wish_and_no_line_of
     assert [(end.conclusion, end.quotes) for end in ends] == [("Your table for four is booked for Friday.", "t1")]
 
 
+def test_what_was_done_before_something_else_was_asked_is_not_what_came_of_that() -> None:
+    script = """u: I packed the wrong plates, I noticed.
+a: Which ones do you need?
+u: The blue ones. Could you send ten of the blue plates to the harbour kitchen?
+a: Ten blue plates are on the van to the harbour kitchen.
+u: Thank you so much for your help!"""
+    ends = [row.event for row in fold([PROCESSOR], turns(script)) if isinstance(row.event, SegmentConcluded)]
+    assert [end.conclusion for end in ends] == ["Ten blue plates are on the van to the harbour kitchen."]
+
+
 def test_a_negation_leaves_an_artifact_and_closes_nothing() -> None:
     script = f"{BUG}\nu: Upgrading the driver doesn't work because the server only speaks TLS 1.0."
     rows = fold([PROCESSOR], turns(script))
