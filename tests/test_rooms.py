@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -179,3 +180,17 @@ def test_nobody_asks_which_log_or_which_runtime_it_has() -> None:
         if isinstance(kind, ast.Name) and kind.id in homes and not (room(name) == homes[kind.id] == "streams.logs")
     }
     assert sorted(asked) == []
+
+
+def test_what_people_and_programs_talk_to_holds_no_sql() -> None:
+    """SQL stands in the store, in logs and beside mechanisms; commands show some, and run none of their own."""
+    statement = re.compile(r"\s*(?:SELECT|WITH|INSERT|UPDATE|DELETE|CREATE)\b(?s:.*)\b(?:FROM|INTO|TABLE|SET)\s")
+    assert statement.match("SELECT count(*) FROM log")
+    found = {
+        (name, node.value[:60])
+        for name, path in modules().items()
+        if room(name) == ROOT
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and statement.match(node.value)
+    }
+    assert sorted(found) == []
