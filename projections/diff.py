@@ -2,8 +2,8 @@
 
 Only what both memories can have is compared and counted: spaces of both, up to where the one that ends earlier ends (a
 replay may end earlier, or hold fewer spaces); how many turns each has in all is told first. Tables are compared row by
-row, so that no difference goes unseen. What a difference means is told by mechanisms, in files `differences.sql` beside
-them:
+row, so that no difference goes unseen, and parameters by name, those of asking among them. What a difference means is
+told by mechanisms, in files `differences.sql` beside them:
 
     -- load: efforts                      the rows of a query, run in each memory, are l_efforts and r_efforts below
     -- prepare: match, which is which     statements that make tables and views out of what was loaded
@@ -35,7 +35,7 @@ import orjson
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
 from projections.as_of import narrowed
-from projections.store import ABSENT, Connection, columns_of, connect, registered
+from projections.store import ABSENT, Connection, columns_of, connect, read_meta, registered
 from projections.stored import TableRows, ends, table_rows
 from streams.core.patterns import lazily
 from streams.core.processor import Processor
@@ -118,6 +118,7 @@ def compare(
             for processor in processors:
                 with comparison.known(processor.name):
                     comparison.run(processor.read_model.differences)
+        comparison.parameters()
         with comparison.known("memories"):
             remembered = _Alive(scratch, (left, right), processors)
             diff.rows += remembered.rows()
@@ -219,6 +220,18 @@ class _Comparison:
         if text is None:
             text = _excerpt(self.left, space, turn) or _excerpt(self.right, space, turn)
         return Example(about, what, space, session or "", turn or "", _clip(one or ""), _clip(other or ""), _clip(text))
+
+    def parameters(self) -> None:
+        """Finds the parameters that differ, those of asking, too: rows may be the same where what is shown of them is
+        not."""
+        told = [read_meta(side, "params") for side in (self.left, self.right)]
+        sides = [{} if one == "None" else orjson.loads(one) for one in told]
+        lefts, rights = ({f"{of}.{name}": v for of, all_ in side.items() for name, v in all_.items()} for side in sides)
+        differing = [name for name in lefts | rights if lefts.get(name) != rights.get(name)]
+        self.diff.rows.append(Measure("parameters", "differ", None, None, len(differing)))
+        for name in differing[: self.examples]:
+            one, other = (_clip(_value(side[name])) if name in side else "" for side in (lefts, rights))
+            self.diff.examples.append(Example("parameters", "parameter differs", "", "", "", one, other, name))
 
     def tables(self) -> None:
         """Finds the tables that differ, a line for each, with examples of the rows that one memory alone has."""

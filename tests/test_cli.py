@@ -854,6 +854,10 @@ def test_replay_diff_promote_and_digest(run, tmp_path):
     rows = {row["memory"]: row for row in run("memories", "--json", home=tmp_path).rows}
     assert rows["live"]["changed"] == {"working_context.capacity": 1}
     assert (rows["live"]["behind"], "wide" in rows) == (0, False)
+    assert run("replay", "--as", "brief", "--set", "context.budget=500", home=tmp_path).code == OK
+    assert "context.budget=500" in run("memories", home=tmp_path).out
+    differing = run("diff", "live", "brief", home=tmp_path).out
+    assert ("the same in all" in differing, "context.budget" in differing) == (False, True)
     again = run("replay", "--as", "same", home=tmp_path)
     assert (again.code, "there is a memory 'same' already" in again.err) == (FAILED, True)
 

@@ -22,6 +22,7 @@ from processors.ttl_escalations import NoteEscalated, NoteOpened, NoteSurfaced
 from processors.working_context import ContextScored
 from projections import diff as diffs
 from projections.as_of import as_of
+from projections.asking import asking
 from projections.diff import Example
 from streams.core.events import EffortDeclared, TurnRetracted
 from tests.memories import at, make, memory, turn
@@ -293,7 +294,7 @@ def remembering(path, *steps, without=(), **set_):
     made = memory(path, *steps)
     params = {
         p.name: p.params(**set_.get(p.name, {})).model_dump(mode="json") for p in PROCESSORS if p.name not in without
-    }
+    } | {name: kind.of(set_.get(name, {})).plain() for name, kind in asking(PROCESSORS).items()}
     made.execute("UPDATE meta SET value = ? WHERE key = 'params'", [orjson.dumps(params).decode()])
     return made
 
@@ -322,6 +323,19 @@ def test_what_is_computed_when_it_is_read_is_compared_with_the_parameters_of_eac
     assert examples(found, "memories", "forgotten in left only") == [
         Example("memories", "forgotten in left only", "acme", "s", "t0", "forgotten", "kept, retention 0.89", "words")
     ]
+
+
+def test_parameters_that_differ_are_named_though_no_row_does(tmp_path):
+    talk = [told(0), told(10)]
+    live = remembering(tmp_path / "l", *talk)
+    asked = {"context.entries": {"turns": 2}, "recall": {"k1": 2.0}}
+    found = alike(live, remembering(tmp_path / "p", *talk, **asked))
+    assert not found.same
+    assert [(r.about, r.what, r.differs) for r in found.rows if r.differs] == [("parameters", "differ", 2)]
+    assert {(e.text, e.left, e.right) for e in examples(found, "parameters", "parameter differs")} == {
+        ("context.entries.turns", "40", "2"),
+        ("recall.k1", "0.9", "2"),
+    }
 
 
 def test_what_is_forgotten_on_the_right_only_is_an_example_too(tmp_path):

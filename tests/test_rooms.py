@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -159,3 +160,37 @@ def test_duckdb_is_imported_in_the_store_alone() -> None:
 def test_nothing_in_the_code_reaches_for_the_network_but_what_is_asked_to() -> None:
     banned = {"urllib", "urllib.request", "http", "http.client", "requests", "httpx", "aiohttp", "ftplib", "smtplib"}
     assert [name for name, path in modules().items() if banned & imports(path)] == ["streams.gateways.proxy.app"]
+
+
+def test_nobody_asks_which_log_or_which_runtime_it_has() -> None:
+    """If callers need to know, the protocol lacks a method. Rooms may know those of their own."""
+    homes = {
+        node.name: room(name)
+        for name, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and (node.name.endswith("Log") or node.name in ("Runtime", "Projector"))
+    }
+    assert {"SqliteLog", "KafkaLog", "Runtime", "Projector"} <= homes.keys()
+    asked = {
+        (name, ast.unparse(node))
+        for name, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+        for kind in ast.walk(node.args[1])
+        if isinstance(kind, ast.Name) and kind.id in homes and not (room(name) == homes[kind.id] == "streams.logs")
+    }
+    assert sorted(asked) == []
+
+
+def test_what_people_and_programs_talk_to_holds_no_sql() -> None:
+    """SQL stands in the store, in logs and beside mechanisms; commands show some, and run none of their own."""
+    statement = re.compile(r"\s*(?:SELECT|WITH|INSERT|UPDATE|DELETE|CREATE)\b(?s:.*)\b(?:FROM|INTO|TABLE|SET)\s")
+    assert statement.match("SELECT count(*) FROM log")
+    found = {
+        (name, node.value[:60])
+        for name, path in modules().items()
+        if room(name) == ROOT
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and statement.match(node.value)
+    }
+    assert sorted(found) == []

@@ -178,7 +178,7 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     if gone := enter(state, turn.id):
         _let_go(state, gone)
     if turn.content and (turn.role in TALK or evidence.turns == 1):
-        keep_said(state, evidence, turn, text)
+        keep_said(state, evidence, turn, text, quoted=turn.role in TALK)
     if turn.role in TALK:
         keep_trail(session, turn.at, turn.role, turn.agent, text, params.seen)
         if drawn := draw(params, state, turn, text, segment, bool(reason)):
@@ -187,6 +187,8 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
                 if isinstance(event, SegmentConcluded):
                     session.concluded = session.concluded or turn.id == event.turn or segment == event.segment
                     conclude(state, key, event.segment, event.turn, event.conclusion, event.quotes)
+                    if event.segment == segment:  # what it came to stands in its summary at once
+                        evidence.due = evidence.turns
     else:
         session.lead = 0
         if turn.role == "tool":
@@ -377,7 +379,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=15,
+    version=16,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -175,7 +175,7 @@ class Ground:
     """Where the request was to decide something: its segment, then stems of what was said of it; [] otherwise."""
     done_turn: str = ""
     done: str = ""
-    """What the user said to have done since the latest answer that tells of something done."""
+    """What the user said to have done since the latest answer that tells of something done, and since asking last."""
     declared: list[list[str]] = field(default_factory=list)
     """Answers declared of late: turn, then words."""
     offers: list[list[str]] = field(default_factory=list)
@@ -400,6 +400,8 @@ def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Te
         _asked(ground, turn, text, speaker, segment)
     if did(turn.content[:MAX_ANSWER]):
         ground.done_turn, ground.done = turn.id, excerpt(turn.content, MAX_ANSWER)
+    elif not ASKING.isdisjoint(text.cues):  # what was done before is not what comes of this
+        ground.done_turn = ground.done = ""
     return events
 
 

@@ -28,7 +28,7 @@ from streams.core.patterns import lazily
 from streams.core.processor import State
 from streams.core.text import Text
 from streams.core.text.cues import UNSPACED
-from streams.core.text.telling import FEATURES, Told, excerpt, sentences
+from streams.core.text.telling import FEATURES, Told, beginning, excerpt, sentences
 from streams.core.text.terms import tokens
 
 KEPT = 4
@@ -52,12 +52,17 @@ LATER, ABOUT, DONE = 3, 5, 10
 """Points for each sentence before it, for a word of what was asked, for something done: a report ends with what came of
 it."""
 _DID = lazily(
-    r"\b(?:I|we)(?:'ve| have|’ve)? (?:(?!look|check|tri|ask)\w+ed|found|sent|set|put|wrote|built|made)\b", re.I
+    r"\b(?:I|we)(?:'ve| have|’ve)? (?:(?!look|check|tri|ask|need|want|hop|lik|lov|wish|expect|miss)\w+[^\We]ed|found"
+    r"|sent|set|put|wrote|built|made)\b(?![^.!?\n]*\?)",
+    re.I,
 )
+"""Words of a deed. What is asked is none, nor "need", nor "needed": what is wanted is not done."""
 BRIEF = 5
 """Tokens of a sentence that is worth standing beside another."""
 ASKS = 40
 """Points against a question where an answer is sought."""
+LISTED = 10
+"""Points against a line of a list or a table there: a detail of the sentence before it."""
 
 
 class Quoting(Params):
@@ -106,8 +111,8 @@ class Said:
     """What a model wrote of it: its last turn then, summary, topics, model."""
 
 
-def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text) -> None:
-    """Keeps a turn that tells more than one of those kept so far."""
+def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text, quoted: bool = True) -> None:
+    """Keeps a turn that tells more than one of those kept so far; where it is not to be `quoted`, as an opening."""
     worth = min(len(text.terms), MOST_TERMS)
     for cue in text.cues:
         worth += KEEPING.get(cue, 0)
@@ -117,7 +122,10 @@ def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text) -> No
     key = f"said/{turn.session}"
     said = state.get(key, Said)
     if said is None or said.segment != evidence.segment:
-        said = Said(evidence.segment, opening=[turn.id, turn.content[:OPENING]])
+        said = Said(evidence.segment, opening=[turn.id, beginning(turn.content, OPENING)])
+    if not quoted:
+        state.put(key, said)
+        return
     kept = said.kept
     if len(kept) == KEPT:
         kept.remove(min(kept))
@@ -173,9 +181,11 @@ def richest(params: Quoting, text: str, about: Sequence[str]) -> Told | None:
 
     None where none of its sentences tells anything, or all ask.
     """
-    best, most = None, -ASKS
-    for place, told in enumerate(sentences(text)):
-        points = sum(params.worth[feature] for feature in told.features if feature != "leads") + LATER * place
+    best, most, place = None, -ASKS, -1
+    for told in sentences(text):
+        place += not told.listed
+        points = sum(params.worth[feature] for feature in told.features if feature != "leads")
+        points += -LISTED if told.listed else LATER * place
         points += ABOUT * any(map(about.__contains__, told.stems)) + DONE * did(told.text)
         points -= ASKS * ("asks" in told.features)
         if told.stems and points > most:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from projections import asked
 from projections.store import Connection
-from projections.tables import table_name
 from streams.core.edge import Edge, EdgeError
 from streams.core.events import encode
 from streams.core.job import Job, Prompt, RefusedAnswerError, Said, Written, prompt, read
@@ -88,11 +88,11 @@ def due(connection: Connection, jobs: Sequence[Job[Any]], done: set[tuple[str, .
     """
     quiet = (datetime.fromtimestamp(time(), UTC) - QUIET).replace(tzinfo=None)
     for job in jobs:
-        known = {*connection.execute(f"SELECT space, prompt_hash FROM {table_name(job.event)}").fetchall()}
-        found = connection.execute(job.rows, {"quiet": quiet} if "$quiet" in job.rows else {}).fetchall()
+        known = asked.answered(connection, job)
+        found = asked.to_ask(connection, job, quiet)
         rows = iter([row for row in found if (job.name, row[0], *row[2]) not in done])
         while page := list(islice(rows, PAGE)):
-            said = _said(connection, page)
+            said = asked.said(connection, page)
             for space, session, ids in page:
                 turns = [said[space, id_] for id_ in ids if (space, id_) in said]
                 question = Question(job, space, session, turns, prompt(job, turns))
@@ -100,18 +100,6 @@ def due(connection: Connection, jobs: Sequence[Job[Any]], done: set[tuple[str, .
                     done.add((job.name, space, *ids))
                 elif turns:
                     yield question
-
-
-def _said(connection: Connection, page: Sequence[tuple[str, str, list[str]]]) -> dict[tuple[str, str], Said]:
-    """The turns of some rows that stand, by space and id."""
-    spaces = sorted({space for space, _, _ in page})
-    ids = sorted({id_ for _, _, ids in page for id_ in ids})
-    found = connection.execute(
-        'SELECT space, turn_id, epoch_us("at"), role, agent, content FROM recorded_turns '
-        "WHERE NOT retracted AND list_contains($spaces, space) AND turn_id IN (SELECT unnest($ids))",
-        {"spaces": spaces, "ids": ids},
-    ).fetchall()
-    return {(space, id_): Said(id_, *rest) for space, id_, *rest in found}
 
 
 class Annotator:

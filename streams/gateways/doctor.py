@@ -21,7 +21,17 @@ from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, li
 from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
-from streams.logs.sqlite import FAILURES, UNTOLD, SeenLog, is_sound, is_strange, keys_in, looked_at
+from streams.logs.sqlite import (
+    FAILURES,
+    UNTOLD,
+    SeenLog,
+    events_in,
+    is_guarded,
+    is_sound,
+    is_strange,
+    keys_in,
+    looked_at,
+)
 from streams.logs.where import on_kafka, open_log
 from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
@@ -188,12 +198,11 @@ def _log(path: Path) -> Iterator[Check]:
             yield Check("log", "failed", _damaged(path))
             return
         with closing(looked_at(path)) as log:
-            count = log.execute("SELECT count(*) FROM log").fetchone()[0]
-            guards = log.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
+            count, guarded = events_in(log), is_guarded(log)
     except FAILURES as error:
         yield Check("log", "failed", f"{path}: {error}: mend the file system, or restore the newest backup")
         return
-    if guards < 3:
+    if not guarded:
         yield Check("log", "look", "its guards against changes are gone: any command that opens it sets them again")
     else:
         yield Check("log", "well", f"{counted(count, 'event')}, {_size(path.stat().st_size)}, each as it was recorded")

@@ -20,7 +20,7 @@ from streams.core.events import Outside
 from streams.gateways.sources import STDIN
 from streams.gateways.sources.shared import rest
 from streams.logs.log import Duplicate, Outcome, Refused
-from streams.logs.sqlite import FAILURES, looked_at
+from streams.logs.sqlite import FAILURES, looked_at, spaces_in
 
 if TYPE_CHECKING:
     from streams.gateways.sources import Item
@@ -220,19 +220,7 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
     if not log.exists():
         return []
     with suppress(*FAILURES), closing(looked_at(log)) as found:
-        # Why recursive: the index finds the next space, where DISTINCT would read all of it.
-        spaces = found.execute(
-            "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "
-            "SELECT (SELECT min(space) FROM log WHERE space > s.space) FROM s WHERE s.space IS NOT NULL) "
-            "SELECT space FROM s WHERE space IS NOT NULL"
-        ).fetchall()
-        has = (  # what is under a key may be
-            "SELECT EXISTS (SELECT 1 FROM log WHERE space = ? AND "
-            "CASE WHEN substr(value, 1, 1) = x'01' THEN 1 ELSE CAST(value AS TEXT) ->> 'session' = ? END)"
-        )
-        return [
-            (space, session is None or bool(found.execute(has, (space, session)).fetchone()[0])) for (space,) in spaces
-        ]
+        return spaces_in(found, session)
     return []  # whoever needs the log says what is wrong with it
 
 

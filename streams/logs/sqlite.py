@@ -723,6 +723,31 @@ def is_strange(path: Path) -> bool:
     return alone is not None and _known(path, upto=alone[1]) != alone
 
 
+def spaces_in(db: sqlite3.Connection, session: str | None = None) -> list[tuple[str, bool]]:
+    """The spaces of a log's file, each with whether something of `session` is in it; with None, whether anything is."""
+    # Why recursive: the index finds the next space, where DISTINCT would read all of it.
+    spaces = db.execute(
+        "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "
+        "SELECT (SELECT min(space) FROM log WHERE space > s.space) FROM s WHERE s.space IS NOT NULL) "
+        "SELECT space FROM s WHERE space IS NOT NULL"
+    ).fetchall()
+    has = (  # what is under a key may be
+        "SELECT EXISTS (SELECT 1 FROM log WHERE space = ? AND "
+        "CASE WHEN substr(value, 1, 1) = x'01' THEN 1 ELSE CAST(value AS TEXT) ->> 'session' = ? END)"
+    )
+    return [(space, session is None or bool(db.execute(has, (space, session)).fetchone()[0])) for (space,) in spaces]
+
+
+def events_in(db: sqlite3.Connection) -> int:
+    """How many events a log's file holds."""
+    return int(db.execute("SELECT count(*) FROM log").fetchone()[0])
+
+
+def is_guarded(db: sqlite3.Connection) -> bool:
+    """Whether the triggers that refuse changes are in a log's file."""
+    return bool(db.execute("SELECT count(*) >= 3 FROM sqlite_master WHERE type = 'trigger'").fetchone()[0])
+
+
 def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
     """A connection that only reads a log's file, also where there is no room for what SQLite needs beside it; without
     `journal`, of the file as it is alone. Raises what FAILURES names.

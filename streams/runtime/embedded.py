@@ -12,7 +12,7 @@ folding and contexts go on, though the disk be busy.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -108,6 +108,18 @@ class Runtime:
             if not ahead:
                 self.settle()
         return done
+
+    def reach_end(self, progress: Progress = no_progress, ahead: bool = False) -> str:
+        """Folds to the log's end; what is in the way, which is nothing: who folds for itself waits for nobody."""
+        self.catch_up(progress, ahead=ahead)
+        return ""
+
+    def lagging(self, ends: Mapping[int, int]) -> str:
+        """Who keeps the memory from these ends of partitions: nobody."""
+        return ""
+
+    def stop_reading(self) -> None:
+        """Lets go of what only a memory that is kept up to date needs: nothing here, the log is its home's."""
 
     def settle(self, soon: bool = False) -> bool:
         """Commits what was folded; whether there was anything.

@@ -345,6 +345,46 @@ def test_what_worked_is_what_was_done_and_not_the_word_that_it_did(given: str, w
         assert ["tightened" in one for one in said] == [True]
 
 
+BOOKED = """Your table for four is booked for Friday.
+
+- **Name:** Nora Vance
+- **Guests:** four
+- **Time:** 19:30
+- **Where:** by the window
+- **Paid by:** Credit Card
+- **Deposit:** $20
+- **Voucher:** Harbour Lane 12
+
+If you need anything else, feel free to ask!"""
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "when"),
+    [
+        (BOOKED, "Please book a table for four on Friday.", "Thank you so much for your help!"),
+        (BOOKED, "I need a table for four on Friday. Can you book it?", "Thanks! That's all I needed."),
+        (BOOKED, "Can you tell me whether I've booked a table for Friday?", "I really appreciate your help with this."),
+    ],
+)
+def test_what_was_concluded_is_the_answer_and_no_question_no_wish_and_no_line_of_its_list(
+    given: str, asked: str, when: str
+) -> None:
+    said = (("user", asked), ("assistant", given), ("user", when))
+    talk = [TurnRecorded("s", f"t{n}", n, "x", role, role, text) for n, (role, text) in enumerate(said)]
+    ends = [row.event for row in fold([PROCESSOR], talk) if isinstance(row.event, SegmentConcluded)]
+    assert [(end.conclusion, end.quotes) for end in ends] == [("Your table for four is booked for Friday.", "t1")]
+
+
+def test_what_was_done_before_something_else_was_asked_is_not_what_came_of_that() -> None:
+    script = """u: I packed the wrong plates, I noticed.
+a: Which ones do you need?
+u: The blue ones. Could you send ten of the blue plates to the harbour kitchen?
+a: Ten blue plates are on the van to the harbour kitchen.
+u: Thank you so much for your help!"""
+    ends = [row.event for row in fold([PROCESSOR], turns(script)) if isinstance(row.event, SegmentConcluded)]
+    assert [end.conclusion for end in ends] == ["Ten blue plates are on the van to the harbour kitchen."]
+
+
 def test_a_negation_leaves_an_artifact_and_closes_nothing() -> None:
     script = f"{BUG}\nu: Upgrading the driver doesn't work because the server only speaks TLS 1.0."
     rows = fold([PROCESSOR], turns(script))

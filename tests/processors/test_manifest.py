@@ -373,3 +373,36 @@ def test_a_model_s_summary_is_one_line_of_bounded_length():
 ])  # fmt: skip
 def test_a_sentence_without_a_mark_ends_with_that_of_its_script(said: str, told: str):
     assert spoken([("ann", False, said)]) == told
+
+
+def by_role(role: str, number: int, said: str) -> TurnRecorded:
+    """What somebody of a role says, or is told."""
+    return TurnRecorded("s", f"x{number}", number * MINUTE, "x", role, role, said)
+
+
+def last_summary(events: list[Outside]) -> str:
+    return [event.summary for event in derive(events) if isinstance(event, SegmentSummarized)][-1]
+
+
+def test_given_a_system_prompt_then_no_summary_quotes_it():
+    prompt = "You are the agent of the Harbour workshop. Never promise a date for the repair of a lamp to a customer."
+    talk = [by_role("system", 0, prompt), by_role("user", 1, LAMP[0]), by_role("assistant", 2, LAMP[1])]
+    assert last_summary(talk) == f"{LAMP[0]}."
+
+
+def test_given_nothing_but_a_system_prompt_then_its_beginning_is_shown_to_the_end_of_a_word():
+    prompt = "You are the agent of the Harbour workshop, and never promise a date for the repair of a lamp " * 3
+    summary = last_summary([by_role("system", 0, prompt), *(by_role("tool", n, "") for n in range(1, 3))])
+    assert summary == f"{prompt[: len(prompt) // 3]}You are the agent of the …"
+
+
+def test_given_thanks_that_conclude_then_the_summary_holds_at_once_what_came_of_it():
+    talk = turns(*LAMP[:3], "the switch was loose, i fixed its contact and the lamp is steady now", "great, thank you!")
+    assert "i fixed its contact" in last_summary(talk)
+
+
+def test_given_a_sentence_longer_than_what_is_kept_then_it_ends_at_a_word():
+    words = [f"flickering{n}" for n in range(200)]
+    summary = last_summary(turns(" ".join(words), "oh"))
+    assert {*summary.removesuffix(" …").split()} <= {*words}
+    assert summary.endswith(" …")

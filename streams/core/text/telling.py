@@ -71,11 +71,18 @@ class Told(NamedTuple):
     """Of FEATURES."""
     own: bool
     """Whether its speakers speak of themselves."""
+    listed: bool = False
+    """Whether it is of a list, a table, a heading or a quotation: mostly a detail of the sentence before it."""
 
 
 def lines(text: str) -> Sequence[str]:
     """The lines of a text, one sentence each where it is of a script without spaces. Marks of lists and of what is
     written in bold are left out, and of a table the names of its columns and the marks between cells."""
+    return [line for line, _ in _lines(text)]
+
+
+def _lines(text: str) -> Sequence[tuple[str, bool]]:
+    """The lines of a text, each with whether it is one of a list, of a table, a heading or a quotation."""
     if "```" in text or "~~~" in text:
         text = FENCE.sub("\n", text)
     if not text.isascii():
@@ -84,24 +91,27 @@ def lines(text: str) -> Sequence[str]:
         text = _BOLD.sub(r"\1", text)
     if text[:1] in "-*>#•|123456789" or "\n" in text:
         said = text.splitlines()
-        if "|" in text:
-            said = _rows(said)
-        return [_MARKS.sub("", line, count=1) for line in said]
-    return (text,)
+        found = _rows(said) if "|" in text else [(line, False) for line in said]
+        return [
+            (line[mark.end() :], True) if (mark := _MARKS.match(line)) else (line, is_row) for line, is_row in found
+        ]
+    return ((text, False),)
 
 
-def _rows(said: Sequence[str]) -> list[str]:
-    """Lines, with what the cells of a table's rows say: "Ramp: 12,100"; without the names of its columns."""
+def _rows(said: Sequence[str]) -> list[tuple[str, bool]]:
+    """Lines, with what the cells of a table's rows say: "Ramp: 12,100"; without the names of its columns. Each with
+    whether it is such a row."""
     rules = {at for at, line in enumerate(said) if "|" in line and "-" in line and not line.strip(_RULED)}
     found = []
     for at, line in enumerate(said):
         bare = line.strip()
         if at in rules or (at + 1 in rules and "|" in line):
             continue
-        if bare[:1] == "|" and bare[-1:] == "|":
+        is_row = bare[:1] == "|" and bare[-1:] == "|"
+        if is_row:
             cells = [cell.strip() for cell in bare.strip("|").split("|")]
             line = (": " if len(cells) == 2 else ", ").join(filter(None, cells))
-        found.append(line)
+        found.append((line, is_row))
     return found
 
 
@@ -133,7 +143,7 @@ def _lead(words: Sequence[str], spelled: Sequence[str], at: int, end: int) -> in
 def sentences(text: str) -> tuple[Told, ...]:
     """What the sentences of an excerpt tell, those left out that tell nothing. A memo of a pure function."""
     found: list[Told] = []
-    for line in lines(text):
+    for line, listed in _lines(text):
         words = line.split()
         if not words:
             continue
@@ -175,7 +185,7 @@ def sentences(text: str) -> tuple[Told, ...]:
                 features += filter(QUOTED_CUES.__contains__, cues)
                 if tokens > LONGEST:
                     said, tokens = within(said, LONGEST), LONGEST
-                found.append(Told(said, tokens, [*telling][:MAX_STEMS], features, own))
+                found.append(Told(said, tokens, [*telling][:MAX_STEMS], features, own, listed))
             if len(found) == MAX_SENTENCES:
                 return tuple(found)
             start = end
@@ -195,13 +205,14 @@ def within(sentence: str, most: int) -> str:
         kept += 1
     head = " ".join(words[:kept]) or words[0][: most * 3 // 2]
     ends = [found.start() for found in _CLAUSE.finditer(head) if found.start() >= len(head) // 3]
-    return (head[: ends[-1]] if ends else head).rstrip(" ,;:—–，；：、") + " …"
+    return (head[: ends[-1]] if ends else head).rstrip(OPEN) + " …"
 
 
 def excerpt(content: str, most: int) -> str:
     """The whole sentences at the beginning of a text, and at the end of a long one, in about `most` characters.
 
-    Of other scripts than ASCII a third as many: what is kept is bounded in bytes.
+    A sentence that is longer itself ends at a word, with an ellipsis. Of other scripts than ASCII a third as many: what
+    is kept is bounded in bytes.
     """
     if not content.isascii():
         most //= 3
@@ -210,8 +221,18 @@ def excerpt(content: str, most: int) -> str:
     head, tail = content[: most * 2 // 3], content[-(most // 3) :]
     stop = max(map(head.rfind, STOPS))
     begins = [at for mark in STOPS if (at := tail.find(mark)) >= 0]
-    head = head[: stop + 1] if stop > most // 4 else head
+    head = head[: stop + 1] if stop > most // 4 else beginning(content, len(head))
     return f"{head}\n{tail[min(begins) + 1 :].lstrip()}" if begins else head
 
 
+def beginning(content: str, most: int) -> str:
+    """A text of at most `most` characters; of a longer one the beginning, to the end of a word, with an ellipsis."""
+    if len(content) <= most:
+        return content
+    word = content.rfind(" ", 0, most + 1)
+    return content[: word if word > most // 4 else most].rstrip(OPEN) + " …"
+
+
+OPEN = " ,;:—–，；：、"
+"""What stands before no ellipsis."""
 STOPS = (". ", "! ", "? ", "\n", "。", "！", "？")

@@ -137,11 +137,11 @@ def check_backup(source: Path) -> None:
     import sqlite3
     from contextlib import closing
 
-    from streams.logs.sqlite import FAILURES, is_sound
+    from streams.logs.sqlite import FAILURES, events_in, is_sound
 
     try:
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as log:
-            log.execute("SELECT count(*) FROM log").fetchone()
+            events_in(log)
         sound = is_sound(source)
     except FAILURES as error:
         raise UsageError(f"{source} is no backup: {error}", "name what `mnemolog backup` wrote") from error

@@ -46,13 +46,13 @@ def about_memory(house: Home, name: str, end: int) -> Row:
 
 
 def changed_params(house: Home, params: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The parameters that differ from their defaults."""
+    """The parameters that differ from their defaults, those of asking, too."""
+    from projections.asking import all_params
+
     found: dict[str, Any] = {}
-    for processor in house.processors:
-        default = processor.params().plain()
-        for name, value in params.get(processor.name, {}).items():
-            if value != default.get(name):
-                found[f"{processor.name}.{name}"] = value
+    for of, defaults in all_params(house.processors, {}).items():
+        default = defaults.plain()
+        found |= {f"{of}.{name}": v for name, v in params.get(of, {}).items() if v != default.get(name)}
     return found
 
 

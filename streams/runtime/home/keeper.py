@@ -107,9 +107,7 @@ def bring_up(home: Home, keeper: Keeper, ahead: bool = False) -> None:
 
     With `ahead`, what was folded last may lie in no table until it is settled.
     """
-    if isinstance(keeper, Runtime):
-        keeper.catch_up(home.progress, ahead=ahead)
-    elif lagging := keeper.reach_end(home.progress):
+    if lagging := keeper.reach_end(home.progress, ahead=ahead):
         home.warn(f"not all of the log is in this answer: {lagging}; does its `mnemolog worker` run?")
 
 

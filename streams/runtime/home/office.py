@@ -14,7 +14,6 @@ from streams.core.errors import BehindError, MnemologError, UsageError
 from streams.core.progress import Progress, no_progress
 from streams.logs.where import parse_places, told_place
 from streams.runtime import LIVE
-from streams.runtime.embedded import Runtime
 from streams.runtime.erasure import take_place
 from streams.runtime.home.appending import feed
 from streams.runtime.home.keeper import open_live
@@ -102,7 +101,7 @@ class Office:
         """Raises BehindError where a memory with these `marks` does not hold the position `after` yet."""
         for partition, offset in parse_places(after, len(marks)).items() if after else ():
             if partition in self.home.partitions and marks[partition] < offset:
-                lagging = "" if isinstance(self.runtime, Runtime) else self.runtime.lagging({partition: offset + 1})
+                lagging = self.runtime.lagging({partition: offset + 1})
                 raise BehindError(
                     f"live does not hold position {told_place(partition, offset)} yet, but all below "
                     f"{told_place(partition, marks[partition] + 1)}{f'; {lagging}' if lagging else ''}",

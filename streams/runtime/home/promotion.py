@@ -12,7 +12,6 @@ from projections.aside import free_of_folder
 from projections.store import Store, intact, put_in_place, roomy
 from streams.core.errors import DamagedError, LogError, MemoryFileError, MnemologError
 from streams.runtime import LIVE
-from streams.runtime.embedded import Runtime
 from streams.runtime.home.keeper import keeper_of, put_by
 from streams.runtime.home.snapshots import settle
 
@@ -82,9 +81,6 @@ def _saying(home: Home, how_far: str) -> Iterator[None]:
 def _to_the_end(home: Home, store: Store) -> None:
     """Brings a memory that is about to be live to the log's end. Raises MemoryFileError where workers lag."""
     keeper = keeper_of(home, store)
-    if isinstance(keeper, Runtime):
-        keeper.catch_up(home.progress)
-        return
     try:
         if lagging := keeper.reach_end(home.progress):
             raise MemoryFileError(f"{store.path.stem} does not reach the log's end: {lagging}", "promote it again")

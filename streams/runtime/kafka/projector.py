@@ -247,10 +247,11 @@ class Projector:
         """Whether there are workers for each processor."""
         return self._wanted.keys() <= {name for _, ours in self._sets.values() for name in ours}
 
-    def reach_end(self, progress: Progress = no_progress, patience: float = PATIENCE) -> str:
+    def reach_end(self, progress: Progress = no_progress, patience: float = PATIENCE, ahead: bool = False) -> str:
         """Waits until all that the log holds now is in the memory, and every worker has said that it made it.
 
-        What is in the way where workers do not get on for `patience` seconds, "" where all is there.
+        What is in the way where workers do not get on for `patience` seconds, "" where all is there. All of it is in
+        the tables then, also where `ahead` allows less.
         """
         ends = self.log.ends()
         total = sum(max(0, ends[p] - lane.mark - 1) for p, lane in self._lanes.items())
