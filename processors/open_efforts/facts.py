@@ -76,7 +76,7 @@ def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw:
             reopen(effort, fact, said.effort, turn, "retracted", out)
         index.mark(said.effort, effort)
         state.put(f"effort/{said.effort}", effort)
-    said.terms, said.names, said.retracted = [], [], True
+    said.terms, said.names, said.waits, said.retracted = [], [], "", True
     state.put(key, said)
     if said.effort:
         out.append(TurnUnthreaded(fact.space, fact.session, fact.at, turn, said.effort))

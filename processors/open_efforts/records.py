@@ -98,7 +98,8 @@ class Session:
     recent: list[str] = field(default_factory=list)
     """Its efforts, last active last; at most 8."""
     pending: list[str] = field(default_factory=list)
-    """Turns of small talk just before, which belong to what follows; at most 4."""
+    """Turns just before that opened no effort, and what assistants said to them: they belong to what follows; at most
+    4."""
     weighed: dict[str, float] = field(default_factory=dict)
     """What the efforts were worth that the last turn may belong to, if it was a user's and that is in doubt."""
     doubted: list[str] = field(default_factory=list)
@@ -144,6 +145,8 @@ class Said:
     retracted: bool = False
     share: float = 1.0
     """How likely the effort was among all."""
+    waits: str = ""
+    """Of one that waits for what follows and tells something: its beginning, which may name the effort it joins."""
 
 
 @dataclass(slots=True)

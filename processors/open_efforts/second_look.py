@@ -158,7 +158,7 @@ def _move(
         target.segments += 1
         target.live = [*(live for live in target.live if live != segment), segment][-8:]
     me = known_as(said.agent)
-    if me not in target.users and len(target.users) < 8:
+    if said.agent not in session.helpers and me not in target.users and len(target.users) < 8:
         target.users[me] = None
     for name in said.names:
         if name not in target.names:

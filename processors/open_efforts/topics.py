@@ -8,7 +8,8 @@ would write, by how likely each of its words is to stand there (see naming):
     worth = 2 * sum of the likelihoods of its words / (its words + THEIRS) + points for what is seen of it (see WORTH)
 
 Why points besides: names and what somebody wants done say what work is about, and cost nothing by that measure.
-A title changes only while the effort is young, and only for a better one.
+A title changes only while the effort is young, and only for a better one: the better, the more turns it has stood for.
+What is made of one or two turns is a first guess.
 
 The terms that are told of an effort are those most telling:
 
@@ -43,8 +44,9 @@ FIRST, EXCERPT = 4, 240
 """Turns of an effort that may name it, and characters kept of each."""
 YOUNG = 24
 """Turns up to which a title may change."""
-BETTER = 15
-"""By how much, in thousandths of likeness, another title must be better than the present one."""
+STANDS = 2
+"""By how much, in thousandths of likeness for every turn of the effort, another title must be better than the present
+one."""
 MOST_WORDS, MOST_SENTENCES = 6, 10
 """Words of a title, and sentences that it is looked for in."""
 OPENS, CLOSES = "([{<", (")", "]", "}", ">")
@@ -254,10 +256,13 @@ def _cut(before: str, first: str, flag: int) -> bool:
     return (before in _SUBJECTS and not first.endswith("ing")) or (before in _HELPING and first.endswith("ed"))
 
 
-def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str], present: str = "") -> str:
+def title(
+    texts: Sequence[str], uses: Mapping[str, int], people: Container[str], present: str = "", turns: int = 0
+) -> str:
     """The best title that the first turns of an effort give; `uses`: in how many turns it uses each stem.
 
-    The present one where no other is better by far; "" where none of them tells anything.
+    The present one where no other is better by as much as an effort of so many turns asks; "" where none of them tells
+    anything.
     """
     brief = bool(texts) and len(texts[0].split()) < BRIEF_BELOW
     given = [told(text, place, brief) for place, text in enumerate(texts)]
@@ -270,7 +275,7 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
             start, end = phrase.start, phrase.end
             worth = 2 * (sums[end] - sums[start]) // (end - start + THEIRS) + phrase.points
             if phrase.text == present:
-                worth += BETTER
+                worth += STANDS * turns
             if worth > most and phrase.text.lower() not in people:
                 best, most = phrase.text, worth
     return best
@@ -280,7 +285,9 @@ def renamed(effort: Effort, people: Container[str]) -> str:
     """The title of an effort that goes on, with the number that turns keep naming it by: "Second payment, KS-90217"."""
     texts = [*effort.first.values()]
     present, _, number = effort.topic.rpartition(", ")
-    found = title(texts, effort.terms, people, present if _NUMBERED.fullmatch(number) else effort.topic)
+    if not _NUMBERED.fullmatch(number):
+        present = effort.topic
+    found = title(texts, effort.terms, people, present, effort.turns)
     uses = {name: count for name, count in effort.names.items() if count > 1 and _NUMBERED.fullmatch(name)}
     most = max(uses, key=uses.__getitem__, default="")
     if most and most not in found.lower():

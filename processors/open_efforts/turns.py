@@ -21,6 +21,8 @@ from streams.core.text import Text
 from streams.core.text.telling import excerpt
 
 _NONE: list[str] = []
+WAITING = 4
+"""Turns that wait for what follows, at most."""
 ASKS = frozenset("?？")
 _NOTHING: dict[str, float] = {}
 """Shared, never mutated."""
@@ -60,6 +62,8 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
             reopen(effort, event, effort_id, event.id, "work", out)
             index.mark(effort_id, effort)
         _join(params, state, event, text, index, session, effort_id, effort, said)
+    elif terms and role != "system":
+        said.waits = excerpt(event.content, EXCERPT)
     _remember(state, index, said)
     if not effort_id:
         reason = "system" if role == "system" else "small-talk"
@@ -80,6 +84,8 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
             _wait(state, turn, effort_id, effort, out)
         if turn.speaker is not None:
             _spoke(turn.speaker, state, turn, effort_id)
+    elif said.waits and role == "assistant" and session.pending:
+        session.pending = [*session.pending, event.id][-WAITING:]
     _leave(event, text.tokens, segment, index, session, effort_id)
     state.put(key, session)
     if effort_id and role == "user":
@@ -178,7 +184,7 @@ def _join(
 
 
 def _wait(state: State, turn: Placing, effort_id: str, effort: Effort | None, out: list[Derived]) -> None:
-    """A greeting waits for what its speaker says next, and joins it."""
+    """A greeting, and what was answered to it, waits for what its speaker says next, and joins it."""
     event, session, speaker = turn.event, turn.session, turn.speaker
     if not effort_id:
         if event.role == "system" or chat(turn.text):
@@ -186,18 +192,28 @@ def _wait(state: State, turn: Placing, effort_id: str, effort: Effort | None, ou
         if turn.crowd and speaker is not None:
             speaker.pending = event.id
         elif event.role == "user" or turn.small or session.pending:
-            session.pending = [*session.pending, event.id][-4:]
+            session.pending = [*session.pending, event.id][-WAITING:]
         return
     waiting = [speaker.pending] if speaker is not None and speaker.pending else []
     if speaker is not None:
         speaker.pending = ""
     if not turn.crowd and session.pending:
         waiting, session.pending = session.pending, []
+    if effort is None:
+        return
+    here = effort.first.pop(event.id, "")  # Comes behind what was said before it.
     for earlier in waiting:
         said = recently(state, turn.index, earlier)
-        if said is not None and not said.effort and effort is not None:
+        if said is not None and not said.effort:
             said.effort = effort_id
-            state.put(f"turn/{turn.index.turns[earlier] % RECENT}", said)
             effort.turns += 1
+            if said.waits and len(effort.first) + bool(here) < FIRST:
+                effort.first[earlier] = said.waits
+                state.put(f"first/{earlier}", First([effort_id]))
+            said.waits = ""
+            state.put(f"turn/{turn.index.turns[earlier] % RECENT}", said)
             add(turn.index, turn.index.slots.get(effort_id), effort, said)
             out.append(TurnRethreaded(event.space, event.session, event.at, earlier, effort_id))
+    if here:
+        effort.first[event.id] = here
+    state.put(f"effort/{effort_id}", effort)

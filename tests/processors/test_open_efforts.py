@@ -593,6 +593,34 @@ def test_a_number_that_turns_keep_naming_stands_in_the_title(talk: Talk) -> None
     assert talk.last(EffortProgressed).topic == "Ferry ticket, KS-90217"
 
 
+def test_a_title_holds_the_more_firmly_the_more_turns_it_has_stood_for() -> None:
+    texts = ["I love the paint job of this house!", "The house has a big garden, too.", "And the garden?"]
+    uses = {"paint": 1, "job": 1, "hous": 2, "garden": 2}
+    assert title_of(texts, uses, (), "Paint job", 4) == "Paint job of this house"
+    assert title_of(texts, uses, (), "Paint job", 20) == "Paint job"
+
+
+def test_what_an_assistant_says_before_any_work_began_belongs_to_the_work_and_may_name_it(talk: Talk) -> None:
+    talk.say("May I help you?")
+    assert talk.answer("Yes, I'd like to book three seats to Calgary.") == ""
+    effort = talk.say("Which day would suit?")
+    assert [(one.turn, one.effort) for one in talk.all(TurnRethreaded)] == [("t1", effort), ("t2", effort)]
+    talk.summarize("s-1", "summary", False)
+    assert talk.last(EffortProgressed).topic == "Book three seats to Calgary"
+
+
+def test_what_waited_for_the_work_and_was_taken_back_names_nothing(talk: Talk) -> None:
+    talk.say("May I help you?")
+    talk.answer("Yes, I'd like to book three seats to Calgary.")
+    talk.fact(TurnRetracted, session="s", turn="t2")
+    effort = talk.say("Which departure would suit?")
+    talk.summarize("s-1", "summary", False)
+    assert "Calgary" not in talk.last(EffortProgressed).topic
+    assert [one.effort for one in talk.all(TurnRethreaded) if one.turn == "t2"] == []
+    talk.fact(TurnRetracted, session="s", turn="t1")
+    assert talk.last(EffortProgressed).effort == effort
+
+
 def test_the_title_of_an_effort_that_is_no_longer_young_stays(talk: Talk) -> None:
     talk.say("The arrival durations in legs.py, for overnight crossings")
     for _ in range(YOUNG):
