@@ -46,18 +46,18 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
     talk = {turn.id for turn in islice(read.session(), own.own)}
     stands = [one for one in told.values() if one.turn not in talk]
     asked = {*ask.terms}
-    shares = {one.id: bool(asked) and not asked.isdisjoint(_stems(one.text)) for one in stands}
-    order = sorted(stands, key=lambda one: (not one.note, not shares[one.id]))[: own.most + SPARE]  # each by age
+    shares = {one.id for one in stands if not asked.isdisjoint(_stems(one.text))}
+    order = sorted(stands, key=lambda one: (not one.note, one.id not in shares))[: own.most + SPARE]  # each by age
     shown = read.turns([one.turn for one in order if one.turn])
     best = [one for one in order if not one.turn or one.turn in shown][: own.most]
     room = own.kept * ask.budget
     for place, one in enumerate(best):
         source = one.turn or one.note
-        line = f"- {iso(one.said_at)[:10]}: {clip(one.text, own.line)} [{source}]"
-        reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"
+        line, takes = _line(one.said_at, one.text, source, own.line)
+        reason = "it holds, and the question names it" if one.id in shares else "it was said to hold from then on"
         data = {"said_in": one.turn, "note": one.note, "likelihood": one.likelihood}
         says, quotes = (shown[one.turn].position, (one.turn,)) if one.turn else (-1, ())
-        room -= cost(line)
+        room -= takes
         worth = (own.sure if room >= 0 else own.worth) * own.fade**place
         yield Piece(one.id, reason, worth, line, says=says, quotes=quotes, data=data)
 
@@ -66,6 +66,13 @@ def holds(params: Any, own: StandingSectionParams, ask: Ask, read: Reader) -> It
 def _stems(text: str) -> frozenset[str]:
     """Of a line: the same few stand in context after context."""
     return frozenset(terms(text)[0])
+
+
+@lru_cache(1024)
+def _line(said_at: int, text: str, source: str, limit: int) -> tuple[str, int]:
+    """How one is written, its text within `limit` tokens, and what that takes of the budget; the same, too."""
+    line = f"- {iso(said_at)[:10]}: {clip(text, limit)} [{source}]"
+    return line, cost(line)
 
 
 SECTION = Section("standing", 18, "Said to hold from then on", StandingSectionParams, holds)

@@ -21,7 +21,7 @@ from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 from projections.context.params import ContextParams
-from projections.context.turns import Turn, partly, words
+from projections.context.turns import Turn, exceeds, partly, words
 from projections.recall.standing import Replaced, figures_gone, marked
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section, Turns, quoted
@@ -152,19 +152,23 @@ class Composed:
         if missing := [at for at in positions if at not in self.turns]:
             self.turns |= self.source.words(missing)
 
-    def write(self, choices: Iterable[Choice]) -> None:
-        """Writes those that are not written yet."""
+    def write(self, choices: Iterable[Choice], most: int | None = None) -> None:
+        """Writes those that are not written yet. One that is sure to take more than `most` is not written: that it does
+        is all that is known of it then."""
         waiting = [choice for choice in choices if not choice.line and choice.piece.turn >= 0]
         if not waiting:
             return
         self.read(dict.fromkeys([choice.piece.turn for choice in waiting]))
-        turns = self.turns
+        turns, asked = self.turns, self.ask.terms
         replaced = self.source.replaced([turns[c.piece.turn].id for c in waiting if c.section.place < OWN])
         newest, limit = self.limit(self.params.newest), self.limit(self.params.turn)
         for choice in waiting:
             piece = choice.piece
             room = newest if piece.needed and piece.worth >= 1 else limit
-            choice.write(self.written(choice, room, replaced))
+            if most is not None and choice.section.place < OWN and exceeds(turns[piece.turn], room, asked, most):
+                choice.cost = most + 1
+            else:
+                choice.write(self.written(choice, room, replaced))
 
     def written(
         self, choice: Choice, room: int, replaced: Mapping[str, Sequence[Replaced]], whole: bool = False
@@ -364,16 +368,15 @@ class _Packing:
         turns, worths, costs, least = (
             composed.considered.turns, composed.considered.worths, composed.costs, composed.params.least,
         )  # fmt: skip
-        less = [-worth for worth in worths]
         needed = [place for place, piece in composed.pieces.items() if piece.needed and costs[place] < MISSING]
-        needed.sort(key=less.__getitem__)
+        needed.sort(key=worths.__getitem__, reverse=True)
         composed.write([composed.choice(place) for place in needed])
         for place in needed:
             self._take(place, "needed")
         first = {place for place, choice in composed.made.items() if choice.taken}
         # Why by place last: among equals what stands later in time serves more; sections are in order already.
         rest = [place for place, cost in enumerate(costs) if cost < MISSING and place not in first]
-        rest.sort(key=less.__getitem__)
+        rest.sort(key=worths.__getitem__, reverse=True)
         composed.write(self._likely(rest))
         for place in rest:
             if worths[place] < least:
@@ -461,7 +464,7 @@ class _Packing:
         """Takes the room for choices where there is so much; they are written where that may be."""
         left = self.room - heading - sum([one.cost for one in group])
         if left >= 0 and not all(one.line for one in group):
-            self.composed.write(group)
+            self.composed.write(group, self.room)
             left = self.room - heading - sum([one.cost for one in group])
         if left >= 0:
             self.room = left

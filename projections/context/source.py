@@ -81,7 +81,7 @@ class MemorySource:
     def _read_on(self) -> bool:
         """Looks up more of the session's turns; whether there are any."""
         known = len(self._own)
-        self._own += self.seen.held.all_spoken(islice(self._others, AT_ONCE))
+        self._own += self.seen.held.all_spoken([*islice(self._others, AT_ONCE)])
         return len(self._own) > known
 
 

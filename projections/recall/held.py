@@ -66,6 +66,16 @@ class Growing:
     def __init__(self, documents: Ints, counts: Ints) -> None:
         self._documents, self._counts, self._count = documents, counts, len(documents)
 
+    @classmethod
+    def of(cls, parts: Sequence[tuple[Ints, NDArray[np.uint8]]]) -> Growing:
+        """Postings in parts, one after the other."""
+        if len(parts) == 1:
+            documents, counts = parts[0]
+        else:
+            documents = np.concatenate([np.zeros(0, np.int32), *(documents for documents, _ in parts)])
+            counts = np.concatenate([np.zeros(0, np.uint8), *(counts for _, counts in parts)])
+        return cls(documents, counts.astype(np.int32))
+
     def view(self) -> Postings:
         """All of them."""
         return self._documents[: self._count], self._counts[: self._count]
@@ -232,11 +242,11 @@ class Held:
         self, stored: dict[str, NDArray[Any]], texts: list[str], chain: list[tuple[int, int]], ended: dict[int, int]
     ) -> None:
         """Appends documents; `chain` are neighbours in a session, earlier and later turn; `ended` as `end` takes it."""
+        for document, (kind, text) in enumerate(zip(stored["kind"].tolist(), texts, strict=True), self.columns.count):
+            if kind in self._found:  # it is the newest of its id now
+                self._found[kind][text.partition(SEPARATOR)[0]] = document
         self.columns.add(stored)
         self.texts.add(texts)
-        for text in texts if self._found else ():  # a later document of that id is the newest now
-            for found in self._found.values():
-                found.pop(text.partition(SEPARATOR)[0], None)
         if chain:
             before, after = zip(*chain, strict=True)
             self.columns["before"][list(after)] = before
@@ -349,20 +359,21 @@ class Held:
         return self.texts[document].partition(SEPARATOR)[0]
 
     def spoken(self, turn: int) -> Spoken:
-        """A turn, its words apart. Those that were asked for are kept: they never change."""
-        found = self._spoken.get(turn)
-        if found is None:
-            if len(self._spoken) > KNOWN:
-                self._spoken.clear()
-            position, at, flags = (self.columns[name].item(turn) for name in ("position", "at", "flags"))
-            found = Spoken(self.id(turn), position, at, role_of(flags), flags & DIGITS > 0, type_of(flags))
-            self._spoken[turn] = found
-        return found
+        """A turn, its words apart."""
+        return self.all_spoken([turn])[0]
 
-    def all_spoken(self, turns: Iterable[int]) -> list[Spoken]:
-        """The same of some turns."""
+    def all_spoken(self, turns: Sequence[int]) -> list[Spoken]:
+        """The same of some turns. Those that were asked for are kept: they never change."""
         known = self._spoken
-        return [known.get(turn) or self.spoken(turn) for turn in turns]
+        if missing := [turn for turn in turns if turn not in known]:
+            if len(known) > KNOWN:
+                known.clear()
+                missing = [*turns]
+            columns = [self.columns[name][missing].tolist() for name in ("position", "at", "flags")]
+            for turn, position, at, flags in zip(missing, *columns, strict=True):
+                of = role_of(flags), flags & DIGITS > 0, type_of(flags)
+                known[turn] = Spoken(self.id(turn), position, at, *of)
+        return [known[turn] for turn in turns]
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term occurs, in all documents."""
@@ -378,19 +389,18 @@ class Held:
             return
         which = ", ".join("?" * len(missing))
         blocks = connection.execute(
-            f"SELECT term, first, data FROM postings WHERE space = ? AND term IN ({which}) ORDER BY first",
+            f"SELECT space, term, first, data FROM postings WHERE space = ? AND term IN ({which}) ORDER BY first",
             [self.number, *missing],
         ).fetchall()
         parts: dict[str, list[tuple[Ints, NDArray[np.uint8]]]] = {term: [] for term in missing}
         with file.decoding():
-            for term, first, data in blocks:
-                parts[term].append(file.unpack_postings(file.unsummed(data, self.number, term, first)))
+            for _, term, _, data in file.all_unsummed(blocks):
+                parts[term].append(file.unpack_postings(data))
         tail = self.load_tail(connection)
         for term, some in parts.items():
-            late = tail.get(term, ([], []))
-            documents = np.concatenate([*(part[0] for part in some), np.array(late[0], np.int32)])
-            counts = np.concatenate([*(part[1] for part in some), np.array(late[1], np.int32)]).astype(np.int32)
-            found = self._postings[term] = Growing(documents, counts)
+            if late := tail.get(term):
+                some.append((np.array(late[0], np.int32), np.array(late[1], np.uint8)))
+            found = self._postings[term] = Growing.of(some)
             self._postings_bytes += found.memory()
         while self._postings_bytes > POSTINGS and len(self._postings) > 1:
             _, oldest = self._postings.popitem(last=False)

@@ -98,12 +98,16 @@ class Kept:
         values = {c.name: as_json(c.read(event)) if c.json else c.read(event) for c in self.table.columns}
         return orjson.dumps(values).decode()
 
+    @cached_property
+    def _nested(self) -> list[str]:
+        """Fields that are kept as JSON within the JSON."""
+        return [column.name for column in self.table.columns if column.json]
+
     def read(self, data: str | bytes) -> Any:
         """The event."""
         values = orjson.loads(data)
-        for column in self.table.columns:
-            if column.json:
-                values[column.name] = orjson.loads(values[column.name])
+        for name in self._nested:
+            values[name] = orjson.loads(values[name])
         return self.cls(**values)
 
 
@@ -267,12 +271,11 @@ class Records:
         if self._read > MOST:
             self.forget()
         known, asked = self._known_of(index, space, name)
-        wanted = [key for key in keys if key in known] if asked > FEW else keys
-        if not wanted:
-            return {}
-        if missing := [key for key in wanted if known.get(key) is None]:
-            self._read_in(index, (space, name), missing)
-        found = {key: of.records for key in wanted if (of := known[key]) is not None and of.records}
+        told = {key: known.get(key) for key in keys if asked <= FEW or key in known}
+        if not all(told.values()):  # some were not read yet
+            self._read_in(index, (space, name), [key for key, of in told.items() if of is None])
+            told = {key: known[key] for key in told}
+        found = {key: of.records for key, of in told.items() if of is not None and of.records}
         if until is None:
             return found
         if late := [key for key in found if (of := known[key]) and any(one[0] > until for one in of.last)]:

@@ -74,7 +74,7 @@ def read(index: sqlite3.Connection, space: str, positions: Sequence[int]) -> dic
         [space, orjson.dumps(positions).decode()],
     )
     with file.decoding():
-        return {at: orjson.loads(file.unsummed(data, number, at)) for number, at, data in rows}
+        return {at: orjson.loads(data) for _, at, data in file.all_unsummed(rows)}
 
 
 def tool_calls(parts: str) -> list[tuple[str, str]]:

@@ -16,10 +16,10 @@ from streams.core.events import DAY, TurnRecorded, iso, micros
 from streams.core.text import Text, read, times
 from streams.core.text.claims import claims
 from streams.core.text.reminders import Doubt, reminders, replied
-from streams.core.text.serving import passages, serving
+from streams.core.text.serving import exceeds, passages, serving
 from streams.core.text.stops import SPACE, STOP, goes_on
 from streams.core.text.telling import sentences
-from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan
+from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan, stems, tokens
 from streams.core.text.times import named
 from streams.core.text.within import cost
 from tests.bench.generated import turns
@@ -476,6 +476,28 @@ def test_of_a_text_of_any_length_and_form_what_serves_is_found(said: str):
     assert "2,310" in found
     assert "…" in found
     assert cost(found) <= 32
+
+
+@pytest.mark.parametrize("limit", range(4, 30))
+def test_passages_that_just_do_not_fit_are_left_out(limit: int):
+    kettles = passages("The kettle is copper.\n" * 6)
+    assert cost(serving(kettles, ["kettl"], limit)) <= limit + 2  # with the mark of what is left out
+
+
+@given(st.lists(st.sampled_from(["The boiler hums.", "A copper lid.", "x" * 90, "It boils, it hums:"]), min_size=2))
+def test_what_is_found_to_exceed_some_tokens_does(lines: list[str]):
+    parts, asked = passages("\n".join(lines)), ["boiler", "hum", "copper"]
+    for limit in (6, 12, 40):
+        found = serving(parts, asked, limit)
+        assert all(tokens(found) > most for most in range(0, 40, 3) if exceeds(parts, asked, limit, most))
+        assert not exceeds(parts, asked, limit, limit)
+
+
+@example("don't/won't, U-boat: 学习学习，good")
+@example(" ".join(f"word{n}x and/or" for n in range(2 * MAX_TERMS)))
+@given(st.text())
+def test_stems_and_tokens_of_a_text_are_those_of_its_scan(said: str):
+    assert stems(said) == (frozenset(scan(said).terms), scan(said).tokens)
 
 
 @pytest.mark.parametrize("said", [f"{' ' * 9000}boiler", "boiler" * 9000, "", "\n" * 9000, "|" * 9000])

@@ -8,14 +8,15 @@ for it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from streams.core.patterns import lazily
 from streams.core.text.commonness import weight
 from streams.core.text.stops import SPACE
-from streams.core.text.terms import terms
+from streams.core.text.terms import stems
 from streams.core.text.within import clip, cost
 
 GAP = "…"
@@ -42,6 +43,7 @@ class Passage(NamedTuple):
     cost: int
     """What it takes of the budget, in tokens."""
     stems: frozenset[str]
+    tokens: int
 
 
 def passages(text: str) -> tuple[Passage, ...]:
@@ -61,14 +63,15 @@ def _passages(head: str, tail: str) -> tuple[Passage, ...]:
     last = [*_of(tail, len(head) + 1)]
     if not tail and len(found) > FIRST + LAST:
         found, last = found[:FIRST], found[-LAST:]
-    return (*found[:FIRST], Passage(GAP, -1, 1, frozenset()), *last[-LAST:]) if last else tuple(found)
+    return (*found[:FIRST], Passage(GAP, -1, 1, frozenset(), 1), *last[-LAST:]) if last else tuple(found)
 
 
 def _of(text: str, first: int) -> Iterator[Passage]:
     for line, said in enumerate(text.splitlines(), first):
         for part in _parts(said) if len(said) > LONG else (said,):
             if part.strip():
-                yield Passage(part.rstrip(), line, max(cost(part), 1), frozenset(terms(part)[0]))
+                told, tokens = stems(part)
+                yield Passage(part.rstrip(), line, max(cost(part, tokens), 1), told, tokens)
 
 
 def _parts(line: str) -> Iterator[str]:
@@ -80,44 +83,69 @@ def _parts(line: str) -> Iterator[str]:
 def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str:
     """What of a text serves a question with these stems, in about `limit` tokens; "" where nothing of it shares a word
     with it."""
-    chosen, room = _best(parts, frozenset(asked), limit)
+    chosen, room = _best(parts, _worths(frozenset(asked)), limit)
     if not chosen:
         return ""
     if room < 0:
         [best] = chosen
         parts = [*parts]
         parts[best] = parts[best]._replace(text=clip(parts[best].text, limit))
-    grown = True
+    grown, here = True, {*chosen}
     while grown:
         grown = False
         for step in (1, -1):
             for beside in [place + step for place in chosen]:
-                if 0 <= beside < len(parts) and beside not in chosen and parts[beside].cost < room:
+                if 0 <= beside < len(parts) and beside not in here and parts[beside].cost < room:
                     chosen.append(beside)
+                    here.add(beside)
                     room -= parts[beside].cost + 1
                     grown = True
     return _joined(parts, sorted(chosen))
 
 
-def _best(parts: Sequence[Passage], asked: frozenset[str], limit: int) -> tuple[list[int], int]:
-    """The places of the passages that share most with what is asked, the best first, and the room that is left; less
-    than none where the best alone takes more."""
+def exceeds(parts: Sequence[Passage], asked: Collection[str], limit: int, most: int) -> bool:
+    """Whether what serves is sure to have more tokens than `most`: it takes a part of the time to find that out."""
+    chosen, room = _best(parts, _worths(frozenset(asked)), limit, most)
+    return room >= 0 and sum([parts[place].tokens for place in chosen]) > most
+
+
+@lru_cache(64)
+def _worths(asked: frozenset[str]) -> dict[str, int]:
+    """What it is worth to share each of the stems that are asked for, of those that tell something. A memo of a pure
+    function. Nobody changes it."""
     worths = {stem: round(100 * weight(stem)) for stem in asked}  # whole: a sum in any order is the same
-    shared = {place: asked & part.stems for place, part in enumerate(parts)}
-    left = {place: stems for place, stems in shared.items() if any(worths[stem] for stem in stems)}
+    return {stem: worth for stem, worth in worths.items() if worth}
+
+
+def _best(
+    parts: Sequence[Passage], worths: Mapping[str, int], limit: int, most: int | None = None
+) -> tuple[list[int], int]:
+    """The places of the passages that share most with what is asked, the best first, and the room that is left; less
+    than none where the best alone takes more. No more of them than it takes to have more tokens than `most`."""
+    telling = frozenset(worths)
+    shared = {place: found for place, part in enumerate(parts) if (found := telling & part.stems)}
     chosen: list[int] = []
     seen: set[str] = set()
+    spent = 0
 
-    def worth(place: int) -> tuple[int, int]:
-        return sum([worths[stem] // (1 + (stem in seen)) for stem in left[place]]), -place
+    def worth(place: int) -> int:
+        return sum([worths[stem] // (1 + (stem in seen)) for stem in shared[place]])
 
-    fits = [*left]
-    while fits:
-        best = max(fits, key=worth)
-        chosen.append(best)
-        limit -= parts[best].cost + 1
-        seen |= left.pop(best)
-        fits = [place for place in left if parts[place].cost <= limit]
+    # Why a heap: a passage is never worth more than it was before others were chosen, so the first that is still worth
+    # as much as when it was put there is the best.
+    waiting = [(-worth(place), place) for place in shared]
+    heapify(waiting)
+    while waiting and (most is None or spent <= most):
+        before, place = heappop(waiting)
+        if chosen and parts[place].cost >= limit:
+            continue
+        if (now := -worth(place)) > before:
+            heappush(waiting, (now, place))
+            continue
+        chosen.append(place)
+        limit -= parts[place].cost + 1
+        seen |= shared[place]
+        spent += parts[place].tokens
     return chosen, limit
 
 
