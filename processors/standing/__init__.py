@@ -297,7 +297,7 @@ FROM standing
 """
 PROCESSOR = Processor(
     name="standing",
-    version=3,
+    version=4,
     params=StandingParams,
     takes=(
         on(BeliefContradicted, _contradicted),

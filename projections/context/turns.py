@@ -22,6 +22,8 @@ READ = 8_000
 MOST = 160
 """Characters of an id; what is longer is left out whole, for half an id is a wrong one."""
 _DIGIT = lazily(r"\d")
+_FIELD = lazily(r'"[a-z_]+\d"\s*:')
+"""The name of a field in JSON that is numbered, like "address1": it tells nothing. Other names may be ids."""
 _WORD = lazily(
     r"\w[\w+.-]*://[^\s\"'`<>()\[\]{}|\\]*[\w/=]"  # an address with all that belongs to it
     r"|(?:~?/|\.{1,2}/|[#@])?\w(?:(?:[\w.:/@#+~-]|(?<=\d),(?=\d))*[\w/])?"
@@ -62,7 +64,7 @@ class Turn:
         """
         if self._figures is None:
             said = "\n".join((self.content, *(given for _, given in self.calls)))[:READ]
-            self._figures = figures_in(without_secrets(said) if has_digits(said) else "")
+            self._figures = figures_in(_FIELD.sub(" ", without_secrets(said)) if has_digits(said) else "")
         return self._figures
 
     @property

@@ -42,12 +42,15 @@ from itertools import zip_longest
 from pathlib import Path
 
 import streams.core.text.standing as module
+from streams.core.events import TurnRecorded
 from streams.core.text.acts import acting, signals_of
 from streams.core.text.standing import BEFORE, after_signals, before_signals, by_itself, doing, sentence_signals
 from streams.core.text.statements import stating
 from streams.core.text.terms import terms
 from tests.bench.learn_contradictions import chats
+from tests.bench.learn_titles import given
 from tests.bench.learning import Example, Weights, best, fit, parts, reliability, score, write
+from tests.bench.quality_conclusions import runs
 from tests.bench.quality_lives import LIVES, turns
 from tests.bench.quality_lives import MEASURING as ONLY_MEASURING
 from tests.bench.voices import MEASURING, VOICES, conversations
@@ -58,13 +61,13 @@ STRENGTH, GROUPS = 0.2, 3
 """Few authors marked anything: weights are drawn to nothing, and three must have a signal."""
 ALIKE, JUDGED, UNJUDGED = 0.5, 3.0, 1.0
 """How much a sentence of a turn counts that looks alike, was judged, or was judged by nobody."""
-COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, "ordinary": UNJUDGED, "friends": UNJUDGED}
+COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, **dict.fromkeys(("ordinary", "friends", "errands"), UNJUDGED)}
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
 LANGUAGES = ("en", "de", "es", "fr")
-TONGUES = {"tischler": "de", "kita": "de", "bodega": "es", "refuge": "fr"}
+TONGUES = {"tischler": "de", "kita": "de", "hofladen": "de", "bodega": "es", "refuge": "fr"}
 """Lives in another language than English."""
-ALL = ("ordinary", "friends")
+ALL = ("ordinary", "friends", "errands")
 """Sides of which not all is learned from."""
 CHANCE, HARD = 80, 3500
 """Turns of the ordinary voices that are learned from: of a thousand by chance, and the likeliest of the others."""
@@ -228,6 +231,25 @@ def friends() -> Iterator[Said]:
     """Friends' chats: nearly nothing stands in them for an assistant."""
     for talk in chats():
         yield from (Said(f"{said.space}/{said.id}", said.space, said.content, side="friends") for said in talk)
+
+
+def errands(learning: bool) -> Iterator[Said]:
+    """Short dialogues in which somebody is served, asks or plans: what is wanted there is wanted once. Those that were
+    written for titles (see learn_titles), and where the data is there, every other one of DialogSum and airline run."""
+    for source, author, _, said in given(learning):
+        if source != "voices":
+            yield from _errand(author, said)
+    for number, run in enumerate(runs()):
+        if (number % 2 == 0) is learning:
+            yield from _errand("airline", run.turns)
+
+
+def _errand(author: str, talk: Sequence[TurnRecorded]) -> Iterator[Said]:
+    answers = answered([(turn.session, turn.role, turn.content) for turn in talk])
+    for turn, (before, after) in zip(talk, answers, strict=True):
+        if turn.role == "user":
+            id = f"{author}/{turn.session}/{turn.id}/{zlib.crc32(turn.content.encode())}"
+            yield Said(id, author, turn.content, before, after, side="errands")
 
 
 def by_chance(said: Said) -> bool:
