@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -35,6 +35,7 @@ import orjson
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
 from projections.as_of import narrowed
+from projections.asking import asking
 from projections.store import ABSENT, Connection, columns_of, connect, read_meta, registered
 from projections.stored import TableRows, ends, table_rows
 from streams.core.patterns import lazily
@@ -118,7 +119,7 @@ def compare(
             for processor in processors:
                 with comparison.known(processor.name):
                     comparison.run(processor.read_model.differences)
-        comparison.parameters()
+        comparison.parameters(processors)
         with comparison.known("memories"):
             remembered = _Alive(scratch, (left, right), processors)
             diff.rows += remembered.rows()
@@ -221,11 +222,13 @@ class _Comparison:
             text = _excerpt(self.left, space, turn) or _excerpt(self.right, space, turn)
         return Example(about, what, space, session or "", turn or "", _clip(one or ""), _clip(other or ""), _clip(text))
 
-    def parameters(self) -> None:
+    def parameters(self, processors: Iterable[Processor[Any]]) -> None:
         """Finds the parameters that differ, those of asking, too: rows may be the same where what is shown of them is
         not."""
+        asked = {of: kind().plain() for of, kind in asking(processors).items()}  # what a memory does not tell of it
         told = [read_meta(side, "params") for side in (self.left, self.right)]
         sides = [{} if one == "None" else orjson.loads(one) for one in told]
+        sides = [side | {of: params | side.get(of, {}) for of, params in asked.items()} for side in sides]
         lefts, rights = ({f"{of}.{name}": v for of, all_ in side.items() for name, v in all_.items()} for side in sides)
         differing = [name for name in lefts | rights if lefts.get(name) != rights.get(name)]
         self.diff.rows.append(Measure("parameters", "differ", None, None, len(differing)))

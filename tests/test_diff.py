@@ -24,6 +24,7 @@ from projections import diff as diffs
 from projections.as_of import as_of
 from projections.asking import asking
 from projections.diff import Example
+from projections.store import read_meta
 from streams.core.events import EffortDeclared, TurnRetracted
 from tests.memories import at, make, memory, turn
 
@@ -336,6 +337,15 @@ def test_parameters_that_differ_are_named_though_no_row_does(tmp_path):
         ("context.entries.turns", "40", "2"),
         ("recall.k1", "0.9", "2"),
     }
+
+
+def test_what_is_asked_with_defaults_is_the_same_as_what_is_asked_with_values_equal_to_them(tmp_path):
+    talk = [told(0), told(10)]
+    live, older = (remembering(tmp_path / name, *talk) for name in "lo")
+    params = orjson.loads(read_meta(older, "params"))
+    del params["recall"], params["context.entries"]["turns"]  # as of a version that did not have them
+    older.execute("UPDATE meta SET value = ? WHERE key = 'params'", [orjson.dumps(params).decode()])
+    assert alike(live, older).same
 
 
 def test_what_is_forgotten_on_the_right_only_is_an_example_too(tmp_path):

@@ -20,6 +20,7 @@ from processors import PROCESSORS
 from processors.manifest import ArtifactMade, SegmentSummarized
 from processors.ttl_escalations import NoteClosed, NoteOpened
 from projections.recall import catch_up, file
+from projections.recall import held as held_module
 from projections.recall import index as index_module
 from projections.recall.columns import NEVER
 from projections.recall.index import Index
@@ -208,6 +209,19 @@ def test_the_newest_document_of_an_id_is_found_though_the_one_before_was_asked_f
         seen = index.space("acme")
         found.append([*seen.turns_of(["t1", "t2", "t1"]), *seen.held.find(segment, "g1", "g2")])
     assert found == [[0, -1, 0, 1, -1], [0, 2, 0, 3, -1]]
+
+
+def test_of_what_comes_in_no_more_is_kept_by_id_than_of_what_was_asked_for(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(held_module, "KNOWN", 3)
+    con = memory(tmp_path / "m.duckdb", *[[turn(f"t{n}", "s")] for n in range(12)])
+    index = opened(con, tmp_path / "m.recall")
+    for stop in (0, 11):
+        goes = Extent({0: (stop, b"")}, {table: rows - 11 + stop for table, rows in extent(con).rows.items()})
+        index.catch_up(con, goes=goes)
+        held = index.space("acme").held
+        assert len(held._found.get(TURN, ())) <= 4
+        assert held.find(TURN, "t0") == [0]
+    assert held.find(TURN, "t3", "t11", "t12") == [3, 11, -1]
 
 
 def test_a_retracted_turn_takes_with_it_what_was_made_of_it_alone(tmp_path: Path) -> None:

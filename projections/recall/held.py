@@ -243,8 +243,10 @@ class Held:
     ) -> None:
         """Appends documents; `chain` are neighbours in a session, earlier and later turn; `ended` as `end` takes it."""
         for document, (kind, text) in enumerate(zip(stored["kind"].tolist(), texts, strict=True), self.columns.count):
-            if kind in self._found:  # it is the newest of its id now
-                self._found[kind][text.partition(SEPARATOR)[0]] = document
+            if (found := self._found.get(kind)) is not None:
+                if len(found) > KNOWN:
+                    found.clear()
+                found[text.partition(SEPARATOR)[0]] = document  # it is the newest of its id now
         self.columns.add(stored)
         self.texts.add(texts)
         if chain:
