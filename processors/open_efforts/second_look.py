@@ -158,7 +158,8 @@ def _move(
         target.segments += 1
         target.live = [*(live for live in target.live if live != segment), segment][-8:]
     me = known_as(said.agent)
-    if said.agent not in session.helpers and me not in target.users and len(target.users) < 8:
+    # Why the last alone: what waited for it, greetings and what was answered to them, makes nobody a user of an effort.
+    if said.turn == session.doubted[-1] and me not in target.users and len(target.users) < 8:
         target.users[me] = None
     for name in said.names:
         if name not in target.names:

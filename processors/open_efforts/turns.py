@@ -84,8 +84,8 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
             _wait(state, turn, effort_id, effort, out)
         if turn.speaker is not None:
             _spoke(turn.speaker, state, turn, effort_id)
-    elif said.waits and role == "assistant" and session.pending:
-        session.pending = [*session.pending, event.id][-WAITING:]
+    elif said.waits and role == "assistant" and 0 < len(session.pending) < WAITING:  # it takes no user's turn's place
+        session.pending = [*session.pending, event.id]
     _leave(event, text.tokens, segment, index, session, effort_id)
     state.put(key, session)
     if effort_id and role == "user":

@@ -609,6 +609,28 @@ def test_what_an_assistant_says_before_any_work_began_belongs_to_the_work_and_ma
     assert talk.last(EffortProgressed).topic == "Book three seats to Calgary"
 
 
+def test_whatever_an_assistant_says_before_any_work_began_what_the_user_said_belongs_to_the_work(talk: Talk) -> None:
+    talk.say("May I help you?")
+    for module in range(6):
+        talk.answer(f"Loading module {module} of the harbour registry.")
+    effort = talk.say("I'd like to book three seats to Calgary.")
+    assert [(one.turn, one.effort) for one in talk.all(TurnRethreaded)][:1] == [("t1", effort)]
+
+
+def test_a_user_s_turn_that_moves_makes_its_speaker_a_user_though_an_assistant_has_the_same_name(talk: Talk) -> None:
+    help_with = "Hi! I need help with the {0} keeps failing, can you look at it?"
+    talk.say("Perfect, thank you! That's all for the checkout page.", agent="app", session="one")
+    talk.say("You are welcome!", agent="app", role="assistant", session="one")
+    page = talk.say(help_with.format("checkout page: payment timeout in gateway.py"), session="two")
+    talk.say(help_with.format("offsite in Lisbon: the hotel budget for twelve people"), agent="app", session="one")
+    again = help_with.format("checkout page: payment timeout in gateway.py")
+    talk.say(again, agent="app", role="assistant", session="one")
+    assert talk.last(TurnRethreaded).effort == page
+    moved_to = talk.state.get(f"effort/{page}", Effort)
+    assert moved_to is not None
+    assert [*moved_to.users] == ["user", "app"]
+
+
 def test_what_waited_for_the_work_and_was_taken_back_names_nothing(talk: Talk) -> None:
     talk.say("May I help you?")
     talk.answer("Yes, I'd like to book three seats to Calgary.")
