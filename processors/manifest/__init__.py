@@ -379,7 +379,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=16,
+    version=17,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

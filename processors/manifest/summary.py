@@ -52,11 +52,12 @@ LATER, ABOUT, DONE = 3, 5, 10
 """Points for each sentence before it, for a word of what was asked, for something done: a report ends with what came of
 it."""
 _DID = lazily(
-    r"\b(?:I|we)(?:'ve| have|’ve)? (?:(?!look|check|tri|ask|need|want|hop|lik|lov|wish|expect|miss)\w+[^\We]ed|found"
-    r"|sent|set|put|wrote|built|made)\b(?![^.!?\n]*\?)",
+    r"\b(?:I|we)(?:'ve| have|’ve)? (?:(?!look|check|tried|ask|need|want|hop|lik|lov|wish|expect|miss)\w*[^\We]ed|found"
+    r"|sent|set|put|wrote|built|made|agreed|freed|guaranteed)\b(?![^.!?\n]*\?)",
     re.I,
 )
-"""Words of a deed. What is asked is none, nor "need", nor "needed": what is wanted is not done."""
+"""Words of a deed. What is asked is none, nor "needed": what is wanted is not done. Words in -eed are mostly of today
+("need", "proceed"); those that are not are named."""
 BRIEF = 5
 """Tokens of a sentence that is worth standing beside another."""
 ASKS = 40
@@ -138,11 +139,15 @@ def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text, quote
 
 
 def conclude(state: State, session: str, segment: str, turn: str, outcome: str, of: str) -> None:
-    """Keeps what the segment came to, as `turn` says, in the words of the turn `of` where there is one."""
+    """Keeps what the session's segment came to, as `turn` says, in the words of the turn `of` where there is one.
+
+    What an earlier one came to, which is seen only now, leaves what was said since as it is.
+    """
     key = f"said/{session}"
     said = state.get(key, Said)
-    if said is None or said.segment != segment:
-        said = Said(segment)
+    if said is not None and said.segment != segment:
+        return
+    said = said or Said(segment)
     said.outcome, said.outcome_turn, said.outcome_of = outcome, turn, of
     state.put(key, said)
 

@@ -17,7 +17,9 @@ from processors.manifest import (
     TurnRefiled,
 )
 from processors.manifest.boundary import Trail, keep
-from processors.manifest.summary import spoken
+from processors.manifest.cue import Evidence
+from processors.manifest.summary import Said, conclude, did, spoken, summarize
+from processors.manifest.summary import keep as keep_said
 from streams.core.driver import fold
 from streams.core.events import (
     HOUR,
@@ -399,6 +401,26 @@ def test_given_nothing_but_a_system_prompt_then_its_beginning_is_shown_to_the_en
 def test_given_thanks_that_conclude_then_the_summary_holds_at_once_what_came_of_it():
     talk = turns(*LAMP[:3], "the switch was loose, i fixed its contact and the lamp is steady now", "great, thank you!")
     assert "i fixed its contact" in last_summary(talk)
+
+
+def test_given_a_segment_that_is_seen_to_be_concluded_after_the_next_one_began_then_nothing_said_since_is_lost():
+    state = Steps(PROCESSOR).state
+    evidence = Evidence("later", "t2", "t2", turns=1)
+    turn = by_role("user", 2, "The harbour registry wants the permit of the ferry by Friday.")
+    keep_said(state, evidence, turn, read(turn))
+    before = summarize(state.get("said/x", Said), evidence, ManifestParams())
+    conclude(state, "x", "earlier", "t1", "The lamp is steady.", "")
+    after = summarize(state.get("said/x", Said), evidence, ManifestParams())
+    assert after == before == turn.content
+
+
+@pytest.mark.parametrize(("said", "deed"), [
+    ("We agreed on Friday.", True), ("I've freed the port.", True), ("I led the tour.", True),
+    ("I triggered it.", True), ("I need a berth.", False), ("I needed a berth.", False), ("I tried to.", False),
+    ("I proceed.", False), ("Have I booked it?", False),
+])  # fmt: skip
+def test_a_deed_is_what_somebody_says_to_have_done(said: str, deed: bool):
+    assert did(said) is deed
 
 
 def test_given_a_sentence_longer_than_what_is_kept_then_it_ends_at_a_word():

@@ -226,7 +226,8 @@ def excerpt(content: str, most: int) -> str:
 
 
 def beginning(content: str, most: int) -> str:
-    """A text of at most `most` characters; of a longer one the beginning, to the end of a word, with an ellipsis."""
+    """A text of at most `most` characters; of a longer one so many of its beginning at most, to the end of a word where
+    one ends late enough, and an ellipsis."""
     if len(content) <= most:
         return content
     word = content.rfind(" ", 0, most + 1)
