@@ -380,9 +380,9 @@ def main() -> None:
                 print(f"{language}: {what}P {right / max(1, len(over)):.2f} R {right / of:.2f}, {len(over)} found")
                 print(f"  looking alike: {sum(said.alike for said in over)}")
         return
-    everyday, chat = [*ordinary()], [*friends()]
+    everyday, chat, served = [*ordinary()], [*friends()], [*errands(True)]
     if "--show" in sys.argv:
-        for side in (everyday, chat):
+        for side in (everyday, chat, served):
             written(side)
             found_ones = [said for said in side if said.score >= sure]
             print(f"{len(found_ones)} of {len(side)}: {1000 * len(found_ones) / len(side):.2f} of 1,000")
@@ -391,11 +391,12 @@ def main() -> None:
                 print(f"  {said.score} {said.side} {said.stands} «{' '.join(said.sentences[said.at].split())[:160]}»")
         return
     mine, mine_plain = [*marked(True), *lived(True)], [*plain()]
-    told = [*mine, *mine_plain, *everyday, *chat]
+    told = [*mine, *mine_plain, *everyday, *chat, *served]
     taught, first = hard(told)
     crossed(told, taught, first)
+    others = {"ordinary": everyday, "friends": chat, "errands": served}
     for language in LANGUAGES:
-        told_of([said for said in mine if said.language == language], {"ordinary": everyday, "friends": chat})
+        told_of([said for said in mine if said.language == language], others)
     told_of(mine_plain, {})
     if "--next" in sys.argv:
         for said in sorted([s for s in everyday if s.side == "ordinary"], key=lambda s: -s.score)[:200]:
