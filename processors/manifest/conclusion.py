@@ -125,6 +125,7 @@ NAMED, BRIEFLY = 0.6, 12
 """How sure a turn of at most so many tokens is a choice that only names something of what was to be decided."""
 STEM, DISCUSSED = 24, 24
 """Characters and number of the stems kept of what is said of that."""
+_FIGURE = lazily(r"\d")
 _CLAUSES = lazily(r"[,;:!.—–]\s*|\s(?:and|und|et|y)\s")
 _POINTING = lazily(
     r"(?:(?:ok(?:ay)?|yes|yep|yeah|great|oh|wow|so|and|now|ja|oui|sí) )*(?:(?:that|this|it|which|works?|worked|working"
@@ -351,7 +352,9 @@ def _answered(ground: Ground, turn: TurnRecorded, text: Text, segment: str, clai
     _discuss(ground, text, segment)
     if ground.done and did(turn.content[:MAX_ANSWER]):
         ground.done_turn = ground.done = ""
-    if len(text.terms) >= TELLING or not ground.answered:
+    # Why: "You're welcome, safe travels!" answers thanks; what those were for is what was answered before.
+    courtesy = ground.answer and "welcome" in text.cues and _FIGURE.search(turn.content) is None
+    if not courtesy and (len(text.terms) >= TELLING or not ground.answered):
         ground.answer, ground.answer_of = excerpt(turn.content, MAX_ANSWER), turn.id
     ground.answer_turn, ground.answered, ground.claimed = turn.id, True, claimed
 

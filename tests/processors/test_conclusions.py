@@ -385,6 +385,20 @@ u: Thank you so much for your help!"""
     assert [end.conclusion for end in ends] == ["Ten blue plates are on the van to the harbour kitchen."]
 
 
+def test_what_answers_thanks_is_not_what_was_concluded_unless_it_tells_a_figure() -> None:
+    for courtesy, found in (
+        ("You're welcome! Safe travels, and I hope the harbour kitchen likes the plates!", "on the van"),
+        ("You're welcome! The delivery note of the van has the number 4471.", "4471"),
+    ):
+        script = f"""u: Could you send ten of the blue plates to the harbour kitchen?
+a: Ten blue plates are on the van to the harbour kitchen.
+u: Lovely, thanks.
+a: {courtesy}
+u: Great, thank you so much for your help!"""
+        ends = [row.event for row in fold([PROCESSOR], turns(script)) if isinstance(row.event, SegmentConcluded)]
+        assert found in ends[-1].conclusion
+
+
 def test_a_negation_leaves_an_artifact_and_closes_nothing() -> None:
     script = f"{BUG}\nu: Upgrading the driver doesn't work because the server only speaks TLS 1.0."
     rows = fold([PROCESSOR], turns(script))
