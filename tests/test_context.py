@@ -1101,5 +1101,7 @@ def test_an_id_that_is_too_long_is_left_out_whole() -> None:
 
 
 def test_numbered_names_of_fields_are_no_figures_and_ids_that_name_values_are() -> None:
-    said = json.dumps({"address1": "12 Elm Street", "address2": "Flat 301", "methods": {"gift_card_88871": 240}})
-    assert Turn("t", "tool", "", said).figures == ["301", "gift_card_88871", "240"]
+    said = json.dumps(
+        {"address1": "12 Elm Street", "address2": "Flat 301", "methods": {"gift_card_88871": 240}, "user_7": "Ann"}
+    )
+    assert Turn("t", "tool", "", said).figures == ["301", "gift_card_88871", "240", "user_7"]

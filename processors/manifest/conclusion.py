@@ -117,6 +117,7 @@ MIN_TOLD, MAX_TOLD, MAX_TERMS = 12, 5, 10
 SAYS_MUCH, ASKS = 4, 3
 """Of the turns that ask for something the first is kept that tells most: terms up to four, and three for asking."""
 ASKING = frozenset(("opening", "question", "asks"))
+COURTESIES = frozenset(("offer", "closing"))
 REPLY_YES = 0.6
 """The confidence of the hint `reply` where the turn begins with yes."""
 _HANDING_OVER = lazily(r"transfer|escalat|hand_?o(?:ff|ver)|forward_to", re.I)
@@ -352,11 +353,18 @@ def _answered(ground: Ground, turn: TurnRecorded, text: Text, segment: str, clai
     _discuss(ground, text, segment)
     if ground.done and did(turn.content[:MAX_ANSWER]):
         ground.done_turn = ground.done = ""
-    # Why: "You're welcome, safe travels!" answers thanks; what those were for is what was answered before.
-    courtesy = ground.answer and "welcome" in text.cues and _FIGURE.search(turn.content) is None
-    if not courtesy and (len(text.terms) >= TELLING or not ground.answered):
+    told = len(text.terms) >= TELLING or not ground.answered
+    if told and not (ground.answer and _is_courtesy(turn, text)):
         ground.answer, ground.answer_of = excerpt(turn.content, MAX_ANSWER), turn.id
     ground.answer_turn, ground.answered, ground.claimed = turn.id, True, claimed
+
+
+def _is_courtesy(turn: TurnRecorded, text: Text) -> bool:
+    """Whether an answer only answers thanks and offers more ("You're welcome! Reach out any time, and safe travels"):
+    what the thanks were for was answered before."""
+    if "welcome" not in text.cues or COURTESIES.isdisjoint(text.cues):
+        return False
+    return _FIGURE.search(turn.content) is None and not did(turn.content[:MAX_ANSWER])
 
 
 def _flat(content: str) -> str:

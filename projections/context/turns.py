@@ -22,8 +22,8 @@ READ = 8_000
 MOST = 160
 """Characters of an id; what is longer is left out whole, for half an id is a wrong one."""
 _DIGIT = lazily(r"\d")
-_FIELD = lazily(r'"[a-z_]+\d"\s*:')
-"""The name of a field in JSON that is numbered, like "address1": it tells nothing. Other names may be ids."""
+_FIELD = lazily(r'"[a-z]+\d"\s*:')
+"""The name of a field in JSON that is numbered, "address1": it tells nothing. Others, like "user_7", may be ids."""
 _WORD = lazily(
     r"\w[\w+.-]*://[^\s\"'`<>()\[\]{}|\\]*[\w/=]"  # an address with all that belongs to it
     r"|(?:~?/|\.{1,2}/|[#@])?\w(?:(?:[\w.:/@#+~-]|(?<=\d),(?=\d))*[\w/])?"

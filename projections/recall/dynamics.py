@@ -60,7 +60,7 @@ class Dynamics:
         self.index = index
         self.readings = readings
         self.params = params
-        self._read: dict[tuple[str, str, tuple[str, ...]], tuple[list[Any], list[Belief]]] = {}
+        self._read: dict[tuple[str, str, bool, tuple[str, ...]], tuple[list[Any], list[Belief]]] = {}
         """By space, turn and readings: the records that were read, and the beliefs that they tell."""
 
     # -- of single turns ---------------------------------------------------------------------------------------------
@@ -171,11 +171,11 @@ class Dynamics:
             self._read.clear()
         found: dict[str, list[Belief]] = {}
         for turn, records in self.index.related(name, self.readings.owner(told[0]), turns, until).items():
-            read = self._read.get((name, turn, told))
+            read = self._read.get((name, turn, are_older, told))
             if read is None or read[0] is not records:  # it is the same list as long as no more is told
                 beliefs = [Belief(*one) for reading in readings for one in reading(records)]
                 beliefs = [one for one in beliefs if one.older == turn or not are_older]
-                read = self._read[name, turn, told] = records, beliefs
+                read = self._read[name, turn, are_older, told] = records, beliefs
             if read[1]:
                 found[turn] = read[1]
         return found

@@ -385,10 +385,12 @@ u: Thank you so much for your help!"""
     assert [end.conclusion for end in ends] == ["Ten blue plates are on the van to the harbour kitchen."]
 
 
-def test_what_answers_thanks_is_not_what_was_concluded_unless_it_tells_a_figure() -> None:
+def test_what_answers_thanks_is_not_what_was_concluded_unless_it_tells_something() -> None:
     for courtesy, found in (
-        ("You're welcome! Safe travels, and I hope the harbour kitchen likes the plates!", "on the van"),
-        ("You're welcome! The delivery note of the van has the number 4471.", "4471"),
+        ("You're welcome! Feel free to reach out, and I hope the harbour kitchen likes the plates!", "on the van"),
+        ("You're welcome! The delivery note of the van has the number 4471. Let me know if you need more.", "4471"),
+        ("You're welcome! I've wrapped the plates in straw, too. Let me know if you need more.", "straw"),
+        ("You're welcome to ask at the kitchen: the plates are unloaded there.", "unloaded"),
     ):
         script = f"""u: Could you send ten of the blue plates to the harbour kitchen?
 a: Ten blue plates are on the van to the harbour kitchen.

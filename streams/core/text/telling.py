@@ -230,7 +230,7 @@ def beginning(content: str, most: int) -> str:
     one ends late enough, and an ellipsis."""
     if len(content) <= most:
         return content
-    word = content.rfind(" ", 0, most + 1)
+    word = max(content.rfind(" ", 0, most + 1), content.rfind("\n", 0, most + 1))
     return content[: word if word > most // 4 else most].rstrip(OPEN) + " …"
 
 
