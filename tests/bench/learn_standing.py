@@ -63,14 +63,14 @@ STRENGTH, GROUPS = 0.2, 3
 """Few authors marked anything: weights are drawn to nothing, and three must have a signal."""
 ALIKE, JUDGED, UNJUDGED = 0.5, 3.0, 1.0
 """How much a sentence of a turn counts that looks alike, was judged, or was judged by nobody."""
-COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, **dict.fromkeys(("ordinary", "friends", "errands"), UNJUDGED)}
+ALL = ("ordinary", "friends", "errands")
+"""Sides of which not all is learned from."""
+COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, **dict.fromkeys(ALL, UNJUDGED)}
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
 LANGUAGES = ("en", "de", "es", "fr")
 TONGUES = {"tischler": "de", "kita": "de", "hofladen": "de", "bodega": "es", "refuge": "fr"}
 """Lives in another language than English."""
-ALL = ("ordinary", "friends", "errands")
-"""Sides of which not all is learned from."""
 CHANCE, HARD = 80, 3500
 """Turns of the ordinary voices that are learned from: of a thousand by chance, and the likeliest of the others."""
 GATE = 0.25
@@ -379,6 +379,11 @@ def main() -> None:
                 right, of = sum(said.stands for said in over), sum(said.stands for said in mine)
                 print(f"{language}: {what}P {right / max(1, len(over)):.2f} R {right / of:.2f}, {len(over)} found")
                 print(f"  looking alike: {sum(said.alike for said in over)}")
+        served = [*errands(False)]
+        written(served)
+        for author in sorted({said.author for said in served}):
+            told_there = [said.told for said in served if said.author == author]
+            print(f"errands of {author}: {sum(told >= sure for told in told_there)} found in {len(told_there)} turns")
         return
     everyday, chat, served = [*ordinary()], [*friends()], [*errands(True)]
     if "--show" in sys.argv:
