@@ -378,11 +378,10 @@ async def _worker(events: list[Outside], live: dict[str, list[Any]]) -> None:
         for n, told in ((at, told_aside([one for one in live["aside"] if one.offset == at])) for at in (4, 9, 10))
     ]
     made = {
-        (said["processor"].decode(), int(said["offset"])): [
-            one.get("counts", one["count"]) for one in orjson.loads(value)
-        ]
+        (processor, int(dict(headers)["offset"])): [one.get("counts", one["count"]) for one in rows]
         for key, value, headers in outputs
-        if key is not None and (said := dict(headers))
+        if key is not None
+        for processor, rows in orjson.loads(value).items()
     }
     names = {"counting": "counted", "doubling": "doubled", "listing": "listed"}
     assert made == {

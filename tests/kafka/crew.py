@@ -140,10 +140,10 @@ class Crew:
             if PROGRESSED in headers:
                 reached[message.topic, partition] = int(headers[PROGRESSED])
                 return
-            name, offset = headers["processor"].decode(), int(headers["offset"])
-            assert headers["lineage"].decode() == self.lineages[name]
-            if name in processors:
-                for ordinal, row in enumerate(orjson.loads(message.value)):
+            offset, told = int(headers["offset"]), orjson.loads(message.value)
+            assert {name: headers[name].decode() for name in told} == {name: self.lineages[name] for name in told}
+            for name in told.keys() & processors:
+                for ordinal, row in enumerate(told[name]):
                     place = partition, offset, ordinal
                     assert place not in rows[message.topic][name], f"{name} stands twice at {place}"
                     rows[message.topic][name][place] = orjson.dumps(row)

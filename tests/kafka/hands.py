@@ -94,7 +94,7 @@ class Hands:
                     if self._made[name][partition] <= offset < end:
                         of.setdefault(offset, []).append(event)
                 for offset, events in of.items():
-                    record = derived_record(events[0].space, name, self.driver.lineages[name], offset, events)
+                    record = derived_record(events[0].space, offset, {name: events}, self.driver.lineages)
                     messages.append((topic, partition, record))
                 if progressed and end:
                     marks[topic, partition] = end - 1

@@ -121,10 +121,11 @@ def test_every_derived_event_travels_whole(talk: Any) -> None:
     rows = fold(PROCESSORS, talk(400))
     assert len({row.event.type for row in rows}) > 15
     for position, event in rows:
-        name = OWNERS[type(event)]
-        key, value, headers = derived_record(event.space, name, WANTED[name], position.offset, [event, event])
+        name, other = OWNERS[type(event)], "activation"
+        made = {name: [event, event], other: []}
+        key, value, headers = derived_record(event.space, position.offset, made, WANTED)
         found = derived(Message(key, value, headers, position.partition), WANTED, KNOWN)
-        assert found == Derivation(name, WANTED[name], position.offset, [event, event])
+        assert found == [Derivation(name, position.offset, rows) for name, rows in made.items()]
         assert key == event.space.encode()
 
 
@@ -134,17 +135,26 @@ def test_progress_is_told_by_offset() -> None:
 
 
 def test_rows_of_another_lineage_or_processor_are_not_read() -> None:
-    key, value, headers = derived_record("s", "manifest", "0" * 16, 1, [])
-    assert derived(Message(key, value, headers), {"manifest": "1" * 16}, KNOWN) is None
-    assert derived(Message(key, value, headers), {"activation": "0" * 16}, KNOWN) is None
+    key, value, headers = derived_record("s", 1, {"manifest": [], "activation": []}, dict.fromkeys(WANTED, "0" * 16))
+    sent = Message(key, value, headers)
+    assert derived(sent, {"manifest": "1" * 16}, KNOWN) == []
+    assert derived(sent, {"network": "0" * 16}, KNOWN) == []
+    assert derived(sent, {"manifest": "1" * 16, "activation": "0" * 16}, KNOWN) == [Derivation("activation", 1, [])]
 
 
 @pytest.mark.parametrize(
-    "spoiled", [{"headers": []}, {"value": b"{}"}, {"value": None}, {"value": b"x"}, {"value": b'[{"type":"odd.v1"}]'}]
+    "spoiled",
+    [
+        {"headers": []},
+        {"value": b"{}"},
+        {"value": None},
+        {"value": b"x"},
+        {"value": b'{"manifest":[{"type":"odd.v1"}]}'},
+    ],
 )
 def test_a_record_among_rows_that_no_worker_wrote_is_refused(talk: Any, spoiled: dict[str, Any]) -> None:
     event = fold(PROCESSORS[:1], talk(3))[0].event
-    sent = Message(*derived_record("s", "manifest", WANTED["manifest"], 0, [event]))
+    sent = Message(*derived_record("s", 0, {"manifest": [event]}, WANTED))
     for name, value in spoiled.items():
         setattr(sent, name, value)
     with pytest.raises(NotDerivedError):

@@ -111,7 +111,6 @@ class Derivation(NamedTuple):
     """What a processor made of one raw event."""
 
     processor: str
-    lineage: str
     offset: int
     """Of the raw event."""
     events: list[Derived]
@@ -236,10 +235,13 @@ Makers = Mapping[str, Mapping[str, type]]
 """By processor: the classes of its events, by the `type` they carry."""
 
 
-def derived_record(space: str, processor: str, lineage: str, offset: int, events: Sequence[Derived]) -> Output:
-    """The record of what a processor made of the raw event at `offset`."""
-    headers = [("processor", processor.encode()), ("lineage", lineage.encode()), ("offset", b"%d" % offset)]
-    return space.encode(), orjson.dumps(events), headers
+def derived_record(
+    space: str, offset: int, made: Mapping[str, Sequence[Derived]], lineages: Mapping[str, str]
+) -> Output:
+    """The record of what processors made of the raw event at `offset`, by processor. One for all of them: a record
+    costs brokers and readers more than the few rows in it."""
+    headers = [("offset", b"%d" % offset), *((name, lineages[name].encode()) for name in made)]
+    return space.encode(), orjson.dumps(made), headers
 
 
 def progressed_record(offset: int) -> Output:
@@ -256,23 +258,22 @@ def _type_of(cls: type) -> str:
     return next(str(field.default) for field in fields(cls) if field.name == "type")
 
 
-def derived(message: Message, wanted: Mapping[str, str], known: Makers) -> Derivation | int | None:
-    """What a record among derived rows says: rows, or the raw offset up to which all is told.
-
-    None for rows of a processor or lineage that is not `wanted`. Raises NotDerivedError for what no worker wrote.
-    """
+def derived(message: Message, wanted: Mapping[str, str], known: Makers) -> list[Derivation] | int:
+    """What a record among derived rows says: rows of the processors and lineages that are `wanted`, or the raw offset
+    up to which all is told. Raises NotDerivedError for what no worker wrote."""
     headers = dict(message.headers)
     try:
         if PROGRESSED in headers:
             return int(headers[PROGRESSED])
-        processor, lineage = headers["processor"].decode(), headers["lineage"].decode()
-        if wanted.get(processor) != lineage:
-            return None
-        classes = known[processor]
-        told = orjson.loads(message.value or b"")
-        if not isinstance(told, list):
-            raise ValueError("the value is no list of rows")
-        events = [classes[said["type"]](**said) for said in told]
-        return Derivation(processor, lineage, int(headers["offset"]), events)
+        offset = int(headers["offset"])
+        names = [name for name, lineage in headers.items() if name in wanted and wanted[name] == lineage.decode()]
+        told = orjson.loads(message.value or b"") if names else {}
+        return [Derivation(name, offset, _rows(told[name], known[name])) for name in names]
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise NotDerivedError(f"{type(error).__name__}: {error}") from error
+
+
+def _rows(told: Any, classes: Mapping[str, type]) -> list[Derived]:
+    if not isinstance(told, list):
+        raise ValueError("what a processor made is no list of rows")
+    return [classes[said["type"]](**said) for said in told]

@@ -29,7 +29,7 @@ from streams.runtime.fold import fold_past
 from streams.runtime.kafka.dead_letters import laid
 from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.sets import Lineages
-from streams.runtime.kafka.state import MARK, Change, Kept, Known, hash_of, last_folded, packed, state_key, writer_key
+from streams.runtime.kafka.state import MARK, Change, Kept, Known, hash_of, last_folded, packed, writer_key
 
 PART = "worker"
 """What it is called in metrics."""
@@ -198,7 +198,10 @@ class Part:
             elif reason := self._fold_one(found, folded):
                 folded.letters.append(laid(self.raw.topic, message, reason, self.raw.topic))
         folded.outputs.append(progressed_record(folded.next - 1))
-        folded.changes = [(MARK, b"%d" % folded.next), last_folded(run[-1]), *self._changes(folded.spaces)]
+        folded.changes = [(MARK, b"%d" % folded.next), last_folded(run[-1])]
+        for space in folded.spaces:
+            states = zip(self._driver.names, self._driver.spaces[space], strict=True)
+            folded.changes += self.kept.changes(space, {stream: state.changes() for stream, state in states})
         folded.changes += ((writer_key(writer), None) for writer in self.outdated)
         if ids:
             folded.changes += packed(ids.values())
@@ -246,11 +249,12 @@ class Part:
         folded.types[event.type] += 1
         made: dict[str, list[Any]] = {}
         for _, _, _, row in rows:
-            made.setdefault(self.job.owners[type(row)], []).append(row)
+            if (name := self.job.owners[type(row)]) in self.job.emitted:
+                made.setdefault(name, []).append(row)
+        if made:
+            folded.outputs.append(derived_record(space, found.offset, made, self.job.emitted))
         for name, events in made.items():
-            if lineage := self.job.emitted.get(name):
-                folded.outputs.append(derived_record(space, name, lineage, found.offset, events))
-                folded.made.setdefault(name, Counter()).update(row.type for row in events)
+            folded.made.setdefault(name, Counter()).update(row.type for row in events)
         return told_aside(aside)
 
     def _restore(self, space: str, partition: int, offset: int) -> None:
@@ -260,15 +264,6 @@ class Part:
         for whose, at, raw in self._done:
             if whose == space:
                 self._driver.fold(space, partition, at, raw, [])
-
-    def _changes(self, spaces: Mapping[str, None]) -> list[Change]:
-        driver = self._driver
-        return [
-            (state_key(space, name, key), value)
-            for space in spaces
-            for name, state in zip(driver.names, driver.spaces[space], strict=True)
-            for key, value in state.changes()
-        ]
 
     def committed(self, folded: Folded, place: int) -> None:
         """What came of a run is written, the last of its changes in a batch of records at `place` in its topic."""

@@ -331,10 +331,12 @@ class Projector:
                 told.marks.append((said, told.next))
                 for name in self._sets[place.topic][1]:
                     lane.done[name] = max(said, lane.done[name])
-            elif said is not None and said.offset > lane.last[said.processor]:
-                lane.last[said.processor] = said.offset
-                lane.rows[said.processor].append((said.offset, said.events))
-                lane.waiting += len(said.events)
+                continue
+            for made in said:
+                if made.offset > lane.last[made.processor]:
+                    lane.last[made.processor] = made.offset
+                    lane.rows[made.processor].append((made.offset, made.events))
+                    lane.waiting += len(made.events)
 
     def _hold_back(self) -> None:
         """Reads no more of what came so far that it waits for other topics."""

@@ -1,8 +1,8 @@
 """What workers emit: a set of processors under one set of parameters, which has a group and two topics of its own.
 
-Sets are noted in the control topic under `set/ID`, so that readers find their rows. A memory that is to be promoted is
-a candidate: its parameters are noted under `params/NAME`, so that workers anywhere (`mnemolog worker --memory NAME`)
-make its rows beside those of live.
+Sets are noted in the control topic, so that readers find their rows. A memory that is to be promoted is a candidate:
+its parameters are noted under `params/NAME`, so that workers anywhere (`mnemolog worker --memory NAME`) make its rows
+beside those of live.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from streams.runtime import LIVE
 
 KEY = "params"
 CANDIDATE = f"{KEY}/"
-SET = "set/"
+FORMAT = 2
+"""Of the records of rows and state. A set of another one is another set: what reads the one cannot read the other."""
+SET = f"set{FORMAT}/"
 Lineages = Mapping[str, str]
 """The lineage of each processor, by name."""
 
 
 def set_id(emitted: Lineages) -> str:
     """The id of a set of lineages: 16 hex digits."""
-    return hashlib.sha256(orjson.dumps(dict(emitted), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    return hashlib.sha256(orjson.dumps([FORMAT, dict(emitted)], option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
 def lineages_of(processors: Sequence[Processor[Any]], params: Mapping[str, Params]) -> dict[str, str]:

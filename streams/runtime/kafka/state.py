@@ -3,11 +3,14 @@
 The topic is the truth: a transaction writes changes there with the rows that they belong to, and only then they come
 here. So a copy may be lost or late, never ahead; opened again, it reads on in the topic where it stood. Keys there:
 
-    space NUL processor NUL key     a record of a processor's state (RAW for the clock of the space)
-    NUL writer NUL ID               the transactional id of who may write there, see `session`
-    NUL log NUL last                the last record of the raw log that was folded: its offset, and a hash of it
-    NUL mark                        the offset of the raw log that is folded next
-    NUL ids/OFFSET                  ids of a run of raw events, the first of them at this offset, packed
+    space NUL name      the records of all processors' states of which a turn, a session, ... is the name, see `placed`
+    NUL writer/ID       the transactional id of who may write there, see `session`
+    NUL last            the last record of the raw log that was folded: its offset, and a hash of it
+    NUL mark            the offset of the raw log that is folded next
+    NUL ids/OFFSET      ids of a run of raw events, the first of them at this offset, packed
+
+Why by name: most processors keep something of each turn, and of a session for each turn; each in a record of its own,
+these were three of four that a turn costs. The value has a line for each: `processor/family record`.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import hashlib
 import sqlite3
 import struct
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +30,8 @@ from streams.logs.kafka.records import Message
 
 MARK = b"\x00mark"
 IDS = b"\x00ids/"
-WRITER = "writer"
-LOG, LAST = "log", "last"
+WRITERS = b"\x00writer/"
+LAST = b"\x00last"
 SLACK = 24 * 3_600_000
 """Milliseconds for which ids are kept beyond REPEATS: clocks of brokers differ."""
 HELD = 2.0
@@ -42,9 +45,9 @@ _SPAN = 1 << 32
 """Offsets, and milliseconds, that the ids of one record lie apart, at most: 49 days."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (
-    space TEXT, stream TEXT, key TEXT, value BLOB NOT NULL, PRIMARY KEY (space, stream, key)
+    space TEXT, name TEXT, value BLOB NOT NULL, PRIMARY KEY (space, name)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS due ON state (space, key) WHERE key >= 'due/' AND key < 'due0';
+CREATE INDEX IF NOT EXISTS due ON state (space, name) WHERE name >= 'due/' AND name < 'due0';
 CREATE TABLE IF NOT EXISTS ids (
     key BLOB PRIMARY KEY, said BLOB NOT NULL, offset INTEGER NOT NULL, appended INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -68,19 +71,37 @@ class Known(NamedTuple):
     """Milliseconds since 1970, by the broker's clock."""
 
 
-def state_key(space: str, stream: str, key: str) -> bytes:
-    """The key of a state record."""
-    return f"{space}\x00{stream}\x00{key}".encode()
+def placed(key: str) -> tuple[str, str]:
+    """The family of a record's key, and the name under which it is kept together with those of other families: both
+    together are the key. A deadline has a name of its own, for the first one of a space is asked for."""
+    at = key.find("/")
+    return ("", key) if key.startswith(DUE) or not key[: max(0, at)].isidentifier() else (key[:at], key[at:])
+
+
+def state_key(space: str, name: str) -> bytes:
+    """The key of what is kept under a name in a space."""
+    return f"{space}\x00{name}".encode()
 
 
 def writer_key(writer: str) -> bytes:
     """The key of a writer's claim."""
-    return state_key("", WRITER, writer)
+    return WRITERS + writer.encode()
+
+
+def together(records: Mapping[str, bytes]) -> bytes:
+    """The value of records that are kept together, by `processor/family`. They are JSON: no line ends within one."""
+    return b"\n".join(b"%s %s" % (whose.encode(), record) for whose, record in records.items())
+
+
+def apart(value: bytes) -> dict[str, bytes]:
+    """The records of a value that `together` made."""
+    lines = (line.partition(b" ") for line in value.split(b"\n"))
+    return {whose.decode(): record for whose, _, record in lines}
 
 
 def last_folded(message: Message) -> Change:
     """What tells the last record that was folded from any other that may stand in its place one day."""
-    return state_key("", LOG, LAST), b"%d %s" % (message.offset, hash_of(message))
+    return LAST, b"%d %s" % (message.offset, hash_of(message))
 
 
 def hash_of(message: Message) -> bytes:
@@ -171,7 +192,7 @@ class Kept:
 
     def take(self, changes: Iterable[Change], next_: int) -> None:
         """Takes over records of the topic of state that stand before offset `next_`, in their order, all or none."""
-        newest: dict[tuple[str, str, str], bytes | None] = {}  # a key may be put, deleted and put again in these
+        newest: dict[tuple[str, str], bytes | None] = {}  # a key may be put, deleted and put again in these
         mark = self.mark
         ids: list[tuple[int, bytes | None]] = []
         for key, value in changes:
@@ -180,8 +201,8 @@ class Kept:
             elif key.startswith(IDS):
                 ids.append((int(key[len(IDS) :]), value))
             else:
-                space, stream, name = key.decode().split("\x00", 2)
-                newest[space, stream, name] = value
+                space, name = key.decode().split("\x00", 1)
+                newest[space, name] = value
         puts = [(*key, value) for key, value in newest.items() if value is not None]
         deletes = [key for key, value in newest.items() if value is None]
         db = self._db
@@ -189,9 +210,9 @@ class Kept:
             db.execute("BEGIN")
         try:
             if deletes:
-                db.executemany("DELETE FROM state WHERE space = ? AND stream = ? AND key = ?", deletes)
+                db.executemany("DELETE FROM state WHERE space = ? AND name = ?", deletes)
             if puts:
-                db.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", puts)
+                db.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", puts)
             for first, run in ids:
                 self._take_ids(first, run)
             db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?)", [("next", next_), ("mark", mark)])
@@ -212,20 +233,46 @@ class Kept:
         self._db.executemany("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)", ids)
         self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (first, max(known.appended for known in ids)))
 
+    def changes(self, space: str, changed: Mapping[str, Iterable[tuple[str, bytes | None]]]) -> Iterator[Change]:
+        """What the records that changed in a space, by processor and key, change in the topic: of each name all that
+        is kept under it then."""
+        named: dict[str, dict[str, bytes | None]] = {}
+        for stream, records in changed.items():
+            for key, record in records:
+                family, name = placed(key)
+                named.setdefault(name, {})[f"{stream}/{family}"] = record
+        for name, news in named.items():
+            kept = self._value(space, name)
+            left = apart(kept) if kept else {}
+            for whose, value in news.items():
+                left.pop(whose, None)
+                if value is not None:
+                    left[whose] = value
+            if left or kept:
+                yield state_key(space, name), together(left) if left else None
+
     def space(self, space: str) -> dict[str, dict[str, bytes]]:
-        """The records of one space, by stream."""
+        """The records of one space, by processor and key."""
         found: dict[str, dict[str, bytes]] = {}
-        for stream, key, value in self._db.execute("SELECT stream, key, value FROM state WHERE space = ?", (space,)):
-            found.setdefault(stream, {})[key] = value
+        for name, value in self._db.execute("SELECT name, value FROM state WHERE space = ?", (space,)):
+            for whose, record in apart(value).items():
+                stream, _, family = whose.partition("/")
+                found.setdefault(stream, {})[family + name] = record
         return found
+
+    def _value(self, space: str, name: str) -> bytes | None:
+        row = self._db.execute("SELECT value FROM state WHERE space = ? AND name = ?", (space, name)).fetchone()
+        return None if row is None else row[0]
 
     def writers(self) -> set[str]:
         """The writers whose claims stand."""
-        return {*self.space("").get(WRITER, ())}
+        begin = WRITERS[1:].decode()
+        names = self._db.execute("SELECT name FROM state WHERE space = '' AND name > ?", (begin,))
+        return {name.removeprefix(begin) for (name,) in names if name.startswith(begin)}
 
     def last(self) -> tuple[int, bytes] | None:
         """Offset and hash of the last record that was folded, where a worker noted them."""
-        noted = self.space("").get(LOG, {}).get(LAST)
+        noted = self._value("", LAST[1:].decode())
         if noted is None:
             return None
         offset, said = noted.split()
@@ -233,9 +280,8 @@ class Kept:
 
     def deadlines(self) -> dict[str, str]:
         """The first key with which each space asks for a tick."""
-        return dict(
-            self._db.execute("SELECT space, min(key) FROM state WHERE key >= 'due/' AND key < 'due0' GROUP BY space")
-        )
+        first = "SELECT space, min(name) FROM state WHERE name >= 'due/' AND name < 'due0' GROUP BY space"
+        return dict(self._db.execute(first))
 
     def known(self, key: bytes) -> Known | None:
         """The first event of an id, where it is remembered."""
