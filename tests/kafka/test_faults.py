@@ -234,14 +234,15 @@ def test_faults_under_load_lose_nothing_and_double_nothing(pipeline, tmp_path):
     pipeline.reach(pipeline.mark())
     feeder = Feeder(pipeline.log)
     recoveries: list[tuple[float, str]] = []
-    for fault in faults:
+    for number, fault in enumerate(faults, 1):
         time.sleep(rng.uniform(0.2, 2))
         began = time.monotonic()
         pipeline.break_(fault, rng)
         pipeline.reach(pipeline.mark())
         recoveries.append((round(time.monotonic() - began, 1), fault))
+        print(f"\r{number} of {len(faults)} faults, {feeder.fed} turns ", end="", flush=True)
     fed = feeder.stop()
-    print(f"seed {SEED}: {fed} turns; slowest recoveries {sorted(recoveries)[-5:]}")
+    print(f"\nseed {SEED}: {fed} turns; slowest recoveries {sorted(recoveries)[-5:]}")
     ends = [pipeline.log.end(partition) for partition in range(PARTITIONS)]
     pipeline.reach(",".join(f"{partition}:{end - 1}" for partition, end in enumerate(ends) if end))
     assert [service.stop() for service in pipeline.services] == [0, 0, 0], pipeline.told()
