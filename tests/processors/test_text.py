@@ -244,7 +244,13 @@ def test_no_reminder_is_found_in_talk_without_the_cue():
     ("at 14:00", "2026-05-06T14:00"), ("at 0930am", "2026-05-07T09:30"), ("at 11.15am", "2026-05-06T11:15"),
     ("tomorrow at 9:30 pm", "2026-05-07T21:30"), ("at 6:30 am", "2026-05-07T06:30"),
     ("at 12:15 am", "2026-05-07T00:15"), ("tomorrow 5.30 pm", "2026-05-07T17:30"),
-    ("in 9999 years", "8999-05-07T00:00"),
+    ("in 9999 years", "8999-05-07T00:00"), ("in half an hour", "2026-05-06T10:35"),
+    ("in about an hour", "2026-05-06T11:05"),
+    ("in an hour and a half", "2026-05-06T11:35"), ("in two and a half hours", "2026-05-06T12:35"),
+    ("in a quarter of an hour", "2026-05-06T10:20"), ("in three quarters of an hour", "2026-05-06T10:50"),
+    ("in a couple of hours", "2026-05-06T12:05"), ("in the next 20 minutes", "2026-05-06T10:25"),
+    ("within the next two days", "2026-05-09T00:00"), ("in a few days", "2026-05-10T00:00"),
+    ("in 2.5 hours", "2026-05-06T12:35"), ("in half a year", "2026-11-07T00:00"), ("at 7.30", "2026-05-06T19:30"),
 ])  # fmt: skip
 def test_a_time_is_what_a_person_would_take_it_for(words: str, moment: str):
     [time] = named(f"ring him {words}", "en", NOW)
@@ -265,7 +271,23 @@ def test_a_time_is_what_a_person_would_take_it_for(words: str, moment: str):
     ("星期三十点", "zh", "2026-05-13T10:00"), ("今晚八点", "zh", "2026-05-06T20:00"),
     ("三个小时后", "zh", "2026-05-06T13:05"),
     ("24時", "ja", "2026-05-07T00:00"), ("um 9 am Montag", "de", "2026-05-11T09:00"),
-    ("um halb eins", "de", "2026-05-06T12:30"),
+    ("um halb eins", "de", "2026-05-06T12:30"), ("am Freitagabend", "de", "2026-05-08T22:00"),
+    ("bis Montagmorgen", "de", "2026-05-11T09:00"), ("in anderthalb Stunden", "de", "2026-05-06T11:35"),
+    ("in einer guten Stunde", "de", "2026-05-06T11:05"), ("in einer Dreiviertelstunde", "de", "2026-05-06T10:50"),
+    ("in 'ner halben Stunde", "de", "2026-05-06T10:35"), ("in den nächsten zwei Tagen", "de", "2026-05-09T00:00"),
+    ("um 18.30 Uhr", "de", "2026-05-06T18:30"), ("um dreiviertel drei", "de", "2026-05-06T14:45"),
+    ("nach dem Mittagessen", "de", "2026-05-06T13:00"), ("in einem Vierteljahr", "de", "2026-08-07T00:00"),
+    ("dentro de dos horas", "es", "2026-05-06T12:05"), ("en hora y media", "es", "2026-05-06T11:35"),
+    ("en media horita", "es", "2026-05-06T10:35"), ("en tres cuartos de hora", "es", "2026-05-06T10:50"),
+    ("en cuarenta y cinco minutos", "es", "2026-05-06T10:50"), ("a las cinco y diez", "es", "2026-05-06T17:10"),
+    ("a las cinco menos diez", "es", "2026-05-06T16:50"), ("a la una", "es", "2026-05-06T13:00"),
+    ("a las 18.30", "es", "2026-05-06T18:30"), ("para el día 20", "es", "2026-05-21T00:00"),
+    ("el mes que viene", "es", "2026-07-01T00:00"), ("después del almuerzo", "es", "2026-05-06T14:00"),
+    ("dans deux heures", "fr", "2026-05-06T12:05"), ("dans 2h", "fr", "2026-05-06T12:05"),
+    ("dans une heure et demie", "fr", "2026-05-06T11:35"), ("dans une petite demi-heure", "fr", "2026-05-06T10:35"),
+    ("dans les trois jours", "fr", "2026-05-10T00:00"), ("cet après-midi", "fr", "2026-05-06T18:00"),
+    ("à dix heures et quart", "fr", "2026-05-06T10:15"), ("à cinq heures moins dix", "fr", "2026-05-06T16:50"),
+    ("lundi en huit", "fr", "2026-05-19T00:00"), ("la semaine prochaine", "fr", "2026-05-16T00:00"),
 ])  # fmt: skip
 def test_times_are_named_in_other_languages(content: str, language: str, moment: str):
     [time] = named(content, language, NOW)

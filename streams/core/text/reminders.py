@@ -26,7 +26,7 @@ from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
-from streams.core.text.times import COUNTS, KINDS, UNITS, WIDE, Time, Ttl, haste, lead, named
+from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, Time, Ttl, haste, lead, named
 
 MAX_READ = 6_000
 """Characters read of a turn: a thousand words; further down stands what was pasted."""
@@ -63,6 +63,7 @@ MOST = 12
 _TIMELY = (
     frozenset(["sat", "sun", "wed", "mar", "may", "min", "mins", "#"])
     | KINDS.keys()
+    | HOURS
     | {w for w, n in COUNTS.items() if n > MOST}
 )
 _NUMERIC = lazily(

@@ -73,7 +73,7 @@ def _quarter(today: datetime, ahead: int = 0) -> Span:
 
 _PATTERNS: tuple[tuple[str, Callable[[datetime, list[float]], Span]], ...] = (
     (r"[NV](n)f?(U)|(n)[NV](U)|(n)(U)x?[NV]", _within),
-    (r"T[xp]T?N(U)|T(U)[xp]?[ax]?N(?!x?U)|T(U)[xp]N(?=U)", lambda today, v: Span(today, _unit(today, v[0], 1).last)),
+    (r"T[xpY]T?N(U)|T(U)[xpY]?[ax]?N(?!x?U)|T(U)[xpY]N(?=U)", lambda today, v: Span(today, _unit(today, v[0], 1).last)),
     (r"[NV](U)|(U)[xl]?[NV]", lambda today, v: _unit(today, v[0], 1)),
     (r"O(U)|(U)O", lambda today, v: _unit(today, v[0], 2)),
     (r"T(U)|xfa(U)", lambda today, v: _unit(today, v[0])),

@@ -50,8 +50,9 @@ class Token(NamedTuple):
 _KINDS = {
     "leads": "l", "before": "b", "article": "a", "within": "i", "next": "N", "overnext": "O", "this": "T", "last": "B",
     "end": "E", "middle": "m", "begin": "S", "of": "f", "numbers": "n", "more": "n", "ordinals": "o", "units": "U",
-    "parts": "P", "weekend": "K", "close": "P", "oclock": "c", "past": "p", "to": "t", "quarter": "q", "half": "h",
-    "halfway": "H", "weekdays": "W", "months": "M", "days": "D", "coming": "V",
+    "parts": "P", "weekend": "K", "close": "P", "oclock": "c", "past": "p", "to": "t", "plus": "Y", "minus": "Z",
+    "quarter": "q", "half": "h", "halfway": "H", "weekdays": "W", "months": "M", "days": "D", "coming": "V",
+    "about": "g",
 }  # fmt: skip
 """What words are, by their name in the table, as a letter; of a word that is several the last counts."""
 UNITS = {"m": 0, "h": 1, "d": 2, "w": 3, "ww": 4, "M": 5, "y": 6}
@@ -92,11 +93,19 @@ def _words(table: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
         else:
             rows = [(w, at if kind in "no" else CLOSE) for at, w in enumerate(given.split())]
         words.update((word, (kind, value)) for word, value in rows)
-    return words
+    return words | {whole: words[parts[-1]] for whole, parts in _joined_words(table).items()}
+
+
+def _joined_words(table: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The words of a language that stand for several, and these: "freitagabend"."""
+    days = [spelled.split()[0] for spelled in table["weekdays"]]
+    parted = {day + end: [day, part] for day in days for end, part in table["behind"].items()}
+    return parted | {whole: parts.split() for whole, parts in table["joined"].items()}
 
 
 _TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
 _WORDS = {code: _words(table) for code, table in _TABLES.items()}
+_JOINED_WORDS = {code: _joined_words(table) for code, table in _TABLES.items()}
 MANY_UNITS = frozenset(word for table in _TABLES.values() for word in table["many"].split())
 """Words of units of which there are several."""
 UNTIL = frozenset(word for table in _TABLES.values() for word in table["until"].split())
@@ -122,6 +131,10 @@ KINDS = {
     if kind in "WMDUPK" and word not in _WEAK
 }
 """Words of time in any language, by kind: what they stand for in signals."""
+HOURS = frozenset(
+    word for words in _WORDS.values() for word, (kind, _) in words.items() if kind == "c" and len(word) > 1
+)
+"""Words that stand behind a bare hour; in some languages they are those of hours that something lasts."""
 COUNTS = {
     word: value
     for words in _WORDS.values()
@@ -178,7 +191,11 @@ def _number(match: re.Match[str], language: str) -> tuple[str, float]:
         dotted = "." in said and language != "de"  # 10.04 is a number
         if month > 12 and not dotted:  # as Americans write it
             day, month = month, day
-        return ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 and not dotted else OTHER
+        if dotted or (month > 12 and "." in said):  # 2.5 is a number, 7.30 that or an hour
+            whole, _, rest = said.rstrip(".").partition(".")
+            timely = len(rest) == 2 and int(whole) < 24 and month < 60
+            return ("R" if timely else "F", float(f"{whole}.{rest}")) if rest.isdigit() else OTHER
+        return ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 else OTHER
     return ("o", int(re.sub(r"\D", "", said))) if name == "ord" else ("n", min(int(said[:5]), MAX_NUMBER))
 
 
@@ -219,7 +236,7 @@ def _spelled(lowered: str, language: str) -> tuple[str, Sequence[int]]:
 def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> list[Token]:
     """The words of a text by kind, where they stand in it; "x" for any other."""
     found: list[Token] = []
-    words = _WORDS[language]
+    words, joined = _WORDS[language], _JOINED_WORDS[language]
     for match in _TOKEN[language].finditer(spelled):
         name, start, end = match.lastgroup, where[match.start()], where[match.end()]
         if name == "word":
@@ -242,8 +259,47 @@ def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> lis
             kind, value = ".", 0.0
         else:
             kind, value = _number(match, language)
-        found.append(Token(kind, value, start, end))
+        if name == "word" and match[0] in joined:
+            found += [Token(*words[part], start, end) for part in joined[match[0]]]
+        else:
+            found.append(Token(kind, value, start, end))
     return found
+
+
+_AMOUNT = lazily(
+    r"i[aflTNVg]*(?:"
+    r"(?P<n1>n)xn(?P<more1>h)(?P<u1>[Uc])"  # two and a half hours
+    r"|(?P<n2>n)?g?(?P<u2>[Uc])(?:xn|Y)(?P<more2>[hHq])"  # an hour and a half, hora y cuarto
+    r"|n?g?(?P<of3>[hH])[gan]*(?P<u3>[Uc])"  # half an hour
+    r"|(?:n(?=n))?(?P<n4>n)?(?P<of4>q)f?n?(?P<u4>[Uc])"  # a quarter of an hour, tres cuartos de hora
+    r"|(?:(?P<tens5>n)Y|n)?(?P<n5>[nFR])g?[fNV]*(?P<u5>[Uc]))"  # two hours, a couple of hours, cuarenta y cinco minutos
+)
+"""How long from now on, as kinds: a number of units, what is added to it, or what share of it is meant."""
+
+
+def _amounts(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
+    """The same words and kinds, where each span from now on is one number and one unit."""
+    if "i" not in kinds:
+        return tokens, kinds
+    found: list[Token] = []
+    done = 0
+    for match in _AMOUNT.finditer(kinds):
+        of = {name[:-1]: tokens[match.start(name)] for name, said in match.groupdict().items() if said}
+        amount, unit = sum(of[name].value for name in ("tens", "n") if name in of) or 1.0, of["u"]
+        if "more" in of:
+            amount += _SHARES[of["more"].kind]
+        elif "of" in of:
+            amount *= _SHARES[of["of"].kind]
+        first, last = tokens[match.start() + 1], tokens[match.end() - 1]
+        found += tokens[done : match.start() + 1]
+        found.append(Token("n", amount, first.start, last.start))
+        found.append(Token("U", unit.value if unit.kind == "U" else UNITS["h"], last.start, last.end))
+        done = match.end()
+    found += tokens[done:]
+    return found, "".join([token.kind for token in found])
+
+
+_SHARES = {"h": 0.5, "H": 0.5, "q": 0.25}
 
 
 def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
@@ -360,6 +416,7 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"T(U)", lambda now, v: _out(now, v[0]) if v[0] > 2 else None),
     (r"(D)", lambda now, v: now + int(v[0]) * _DAY),
     (r"a(n)(?=$|[.,alP])", lambda now, v: of_month(now, int(v[0]))),
+    (r"a(U)(n)(?![UM])", lambda now, v: of_month(now, int(v[1])) if v[0] == UNITS["d"] else None),
     (r"T?K", lambda now, v: now + _DAY * ((5 - now.weekday()) % 7)),
 )
 """What names a day, as a pattern of kinds, and which one: of the values of its groups. What is past is none."""
@@ -370,10 +427,12 @@ _GROUP = lazily(r"\(\[?([A-Zos]+)\]?\)")
 _DAYS = [(lazily(pattern), day, frozenset((["", *_GROUP.findall(pattern)])[-1])) for pattern, day in _PATTERNS]
 """Each with the kinds of which a text must have one for it to be looked for; none where any text may."""
 _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
-    (r"(n)[pt]?(?<=p)q(?!n)|qp(n)", lambda v: v[0] * 60 + 15),
-    (r"(n)tq(?!n)|q[t](n)", lambda v: v[0] * 60 - 15),
-    (r"(n)c?ph", lambda v: v[0] * 60 + 30),
+    (r"(n)c?[pY]a?q(?!n)|qp(n)", lambda v: v[0] * 60 + 15),
+    (r"(n)c?[tZ]a?q(?!n)|qt(n)", lambda v: v[0] * 60 - 15),
+    (r"(n)c?[pY]h", lambda v: v[0] * 60 + 30),
     (r"hp(n)", lambda v: v[0] * 60 + 30),
+    (r"(?:l(n)|(n)c)Y(n)(?![UM])", lambda v: v[0] * 60 + v[1]),
+    (r"(n)c?Z(n)(?![UM])", lambda v: v[0] * 60 - v[1]),
     (r"(n)U?p(n)(?![UM])", lambda v: v[1] * 60 + v[0]),
     (r"(n)U?t(n)(?![UM])", lambda v: v[1] * 60 - v[0]),
     (r"h(n)(?![UM])", lambda v: v[0] * 60 + 30),
@@ -381,6 +440,7 @@ _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     (r"(n)c(n)(?![UM])", lambda v: v[0] * 60 + v[1]),
     (r"(n)c", lambda v: v[0] * 60),
     (r"(C)", lambda v: v[0]),
+    (r"l(R)(?![UM])|(R)c", lambda v: int(v[0]) * 60 + round(v[0] % 1 * 100)),
     (r"[lptb]a?(n)(?=$|[.,lafixyPDWKT]|t(?!a?n))(?!f?M)", lambda v: v[0] * 60),
     (r"(n)(?=[il]a?P)", lambda v: v[0] * 60),
     (r"(?:^|(?<=[.,]))(n)(?=D)", lambda v: v[0] * 60),
@@ -411,7 +471,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         return []
     if language in WIDE:
         return [*_wide(text, now)]
-    tokens, kinds = kinds_of(text, language)
+    tokens, kinds = _amounts(*kinds_of(text, language))
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Time] = []
     at = 0
@@ -432,7 +492,7 @@ def haste(text: str) -> Ttl:
 
 
 def _sentence(tokens: list[Token], kinds: str, now: datetime, today: datetime) -> Iterator[Time]:
-    if not any(kind in kinds for kind in "WMDUPKCoIJEnc"):
+    if not any(kind in kinds for kind in "WMDUPKCoIJEncR"):
         return
     days, covered = _find_days(tokens, kinds, now, today)
     clocks = _find_clocks(tokens, kinds, covered)
@@ -466,7 +526,7 @@ def _sentence(tokens: list[Token], kinds: str, now: datetime, today: datetime) -
         for at, minutes, sure in clocks[:1]:
             moment, _ = _moment(today, (at, minutes, sure), 0, now)
             yield Time(tokens[at].start, tokens[at].end, moment, True, False)
-        if not clocks and parts and re.search(r"[Tlpa]P", kinds):
+        if not clocks and parts and re.search(r"[Tlpab]P|lfP", kinds):
             at, hour = parts[0]
             moment, exact = _moment(today, None, hour, now)
             yield Time(tokens[at].start, tokens[at].end, moment, exact)
