@@ -22,7 +22,7 @@ class Params(BaseModel):
         """Parameters from plain values, defaults where there are none. Raises ValueError for one that is unknown or out
         of range."""
         defaults, plain = _defaults(cls)
-        return defaults if stored in ({}, plain) else cls.model_validate(stored)
+        return defaults.model_copy() if stored in ({}, plain) else cls.model_validate(stored)
 
     def plain(self) -> dict[str, Any]:
         """The values, as JSON has them."""
@@ -33,7 +33,8 @@ class Params(BaseModel):
 @cache
 def _defaults(cls: type[P]) -> tuple[P, dict[str, Any]]:
     """The parameters of a class that are all at their defaults, and as plain values. Why kept: whoever opens a memory
-    asks for those of all processors several times over, which took a tenth of the time of a question."""
+    asks for those of all processors several times over, which took a tenth of the time of a question. Of these no one is
+    given but copies: what somebody computes of theirs they keep in them."""
     defaults = cls.model_construct()
     return defaults, defaults.plain()
 
