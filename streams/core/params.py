@@ -33,8 +33,8 @@ class Params(BaseModel):
 @cache
 def _defaults(cls: type[P]) -> tuple[P, dict[str, Any]]:
     """The parameters of a class that are all at their defaults, and as plain values. Why kept: whoever opens a memory
-    asks for those of all processors several times over, which took a tenth of the time of a question. Of these no one is
-    given but copies: what somebody computes of theirs they keep in them."""
+    asks for those of all processors several times over, which took a tenth of the time of a question. Only copies are
+    given away: in them a processor keeps what it computed of its own."""
     defaults = cls.model_construct()
     return defaults, defaults.plain()
 
