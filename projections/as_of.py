@@ -50,10 +50,9 @@ def _end(cursor: Connection, bound: str, view: str | None = None) -> None:
     if view is not None:
         views, words = _behind(views, view)
         names = [name for name in names if name in words]
-    for name in names:
-        cursor.execute(f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound}')
-    if views:
-        cursor.execute(views.replace("CREATE VIEW", "CREATE TEMP VIEW"))
+    ended = [f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound};' for name in names]
+    if all_ := "\n".join([*ended, views.replace("CREATE VIEW", "CREATE TEMP VIEW")]).strip():
+        cursor.execute(all_)  # why at once: eighty statements by themselves cost a third more
 
 
 def _behind(views: str, view: str) -> tuple[str, set[str]]:

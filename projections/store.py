@@ -47,8 +47,8 @@ COMPACT = 5_000
 """Rows added to the journal of state, and no fewer than it had, after which it is rewritten."""
 SPARSE = 0.2
 """Share of a file that holds nothing, or may be outdated, from which on it is worth writing anew."""
-SMALL = 32
-"""Blocks of a file that is never worth it."""
+WORTH = 3 * 2**20
+"""Bytes of it for which it is never worth it: to write a small file anew takes as long as three questions to it."""
 
 OWN_TABLES = (
     "CREATE TABLE meta (key VARCHAR, value VARCHAR)",
@@ -464,7 +464,7 @@ class Store:
             "SELECT block_size, total_blocks, free_blocks FROM pragma_database_size()"
         ).fetchall()
         block, total, free = sizes[0]
-        return bool(total > SMALL and block * free + self._added_bytes > SPARSE * block * total)
+        return bool(block * free + self._added_bytes > max(SPARSE * block * total, WORTH))
 
     def checkpoint(self) -> None:
         """Brings all into the one file. Closing does so too, and says nothing where there is no room for it."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -188,7 +189,7 @@ class Driver:
         self._records = records
         self.processors = tuple(processors)
         emitted = _check(self.processors)
-        self.lineages = lineages(self.processors, params, root_schema())
+        self._params = params
         self.marks: dict[int, int] = {}
         """The offset of the last raw event folded, by partition."""
         self.spaces: dict[str, list[State]] = {}
@@ -214,6 +215,12 @@ class Driver:
                 reached.add(stage.index)
                 route.append((stage, step))
         return route
+
+    @cached_property
+    def lineages(self) -> dict[str, str]:
+        """The lineage of each processor, by name, and of the raw log under RAW. Computed when it is first asked for:
+        it takes longer than all the rest of a driver, and who only folds does not ask."""
+        return lineages(self.processors, self._params, root_schema())
 
     @property
     def names(self) -> list[str]:

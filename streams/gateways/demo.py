@@ -269,8 +269,9 @@ class Demo:
             turn = ask.view(memory, "turns", space=SPACE, turn_id=id_)[0]
             told = f"{turn['agent']}, {_when(turn['at'])}: “{_line(turn['content'])}”"
             self.out.print(Styled(told, style="bold"), no_wrap=True, overflow="ellipsis")
-            before, _ = self.held(turn, turn["position"] - 1)
-            after, context = self.held(turn, turn["position"])
+            with self.home.asking_on():
+                before, _ = self.held(turn, turn["position"] - 1)
+                after, context = self.held(turn, turn["position"])
             rows = []
             for effort, entry in after.items():
                 earlier = before.get(effort)
@@ -361,14 +362,15 @@ def sizes_over(home: Home, memory: Connection, space: str, rows: int) -> list[Po
     """The sizes after `rows` turns of a space, evenly apart, the last one among them."""
     said = [turn for turn in ask.view(memory, "turns", order="position", space=space) if not turn["retracted"]]
     points = []
-    for row in range(1, rows + 1):
-        n = round(len(said) * row / rows)
-        turn = said[n - 1]
-        position = str(turn["position"])
-        found = home.ask("context", space=space, session=turn["session"], budget=BUDGET, as_of=position)
-        marks = "".join(MARKS.get(entry["mode"], "○") for entry in efforts_in(found))
-        tokens = [turn["tokens"] for turn in said[:n]]
-        points.append(Point(turn["turn_id"], marks, found["tokens"], _window(tokens), sum(tokens)))
+    with home.asking_on():
+        for row in range(1, rows + 1):
+            n = round(len(said) * row / rows)
+            turn = said[n - 1]
+            position = str(turn["position"])
+            found = home.ask("context", space=space, session=turn["session"], budget=BUDGET, as_of=position)
+            marks = "".join(MARKS.get(entry["mode"], "○") for entry in efforts_in(found))
+            tokens = [turn["tokens"] for turn in said[:n]]
+            points.append(Point(turn["turn_id"], marks, found["tokens"], _window(tokens), sum(tokens)))
     return points
 
 

@@ -47,7 +47,7 @@ class Subject:
 
     def driver(self) -> Driver:
         """A fresh driver with default parameters."""
-        return Driver(self.processors, {p.name: p.params() for p in self.processors}, self.given)
+        return Driver(self.processors, {p.name: p.params.of({}) for p in self.processors}, self.given)
 
 
 def together(processors: Sequence[Processor[Any]]) -> Subject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -106,7 +107,7 @@ def layers(
 ) -> None:
     """How many tokens each layer of a session's context took, turn by turn."""
     space = space_of(space)
-    with common.opened() as (house, terminal):
+    with common.opened() as (house, terminal), house.asking_on():
         said = house.ask("view", memory, name="recorded_turns", space=space, session=session, order="position")
         if not said:
             known_place(house.path, space, session)
@@ -146,7 +147,7 @@ def show(
     space: WhichSpace = None,
 ) -> None:
     """The verbatim turns behind anything that has an id."""
-    with asking.opened() as (house, terminal):
+    with asking.opened() as (house, terminal), house.asking_on() if why else nullcontext():
         found = house.ask("show", asking.memory, id=what, tokens=tokens, space=space, as_of=asking.as_of)
         if why:
 

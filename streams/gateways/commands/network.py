@@ -165,7 +165,7 @@ def share(
     if out.exists():
         raise UsageError(f"{out} exists already", "choose another file")
     space = space_of(space)
-    with common.opened() as (house, terminal):
+    with common.opened() as (house, terminal), house.asking_on():
         nodes = house.ask("view", memory, name="knowledge", status="current", space=space)
         if not nodes:
             known_place(house.path, space, None)
