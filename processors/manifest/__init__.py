@@ -196,7 +196,7 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     state.put(session_key, session)
     state.put(open_key, evidence)
     if evidence.turns >= evidence.due:
-        evidence.due = max(evidence.turns + 1, int(evidence.turns * params.growth))
+        evidence.due, evidence.told = max(evidence.turns + 1, int(evidence.turns * params.growth)), True
         out.append(_summarized(params, turn.space, key, turn.at, evidence, state.get(f"said/{key}", Said)))
     return out
 
@@ -319,6 +319,8 @@ def _written(
             said = Said(evidence.segment)
         said.written = [fact.last_turn, text, topics, fact.model[:NAME]]
         state.put(f"said/{fact.session}", said)
+        evidence.told = True
+        state.put(f"open/{fact.session}", evidence)
         return (_summarized(params, fact.space, fact.session, fact.at, evidence, said),)
     filed = state.get(f"filed/{fact.first_turn}", Filed)
     closed = state.get(f"closed/{fact.first_turn}", Evidence)
@@ -367,7 +369,7 @@ def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: R
         if said is not None:
             take_back(said, fact.turn)
             state.put(quoted, said)
-        if evidence.closed or evidence.turns >= params.first:
+        if evidence.closed or evidence.told:
             out.append(_summarized(params, fact.space, filed.session, fact.at, evidence, said))
     return out + settle(state, fact, filed.session)
 
@@ -379,7 +381,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=17,
+    version=18,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -40,6 +40,8 @@ class Evidence:
     """A turn that tells more than this may be quoted in the summary."""
     due: int = 0
     """The number of turns at which the next summary is written."""
+    told: bool = False
+    """Whether a summary was written."""
     closed: bool = False
 
 

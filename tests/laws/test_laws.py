@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from processors import PROCESSORS
@@ -134,6 +134,7 @@ STILL_SAYING = ("network", "direct_access")
 
 
 @given(histories)
+@example([Move("open"), Move("fixed", gap=8 * DAY), Move("retract")])  # all that a segment was, and concluded it
 @thorough
 def test_nothing_that_is_derived_later_says_what_a_turn_said_that_was_taken_back(history: list[Move]) -> None:
     laws.forgotten(laws.together(PROCESSORS), said(history), STILL_SAYING)
