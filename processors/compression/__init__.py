@@ -237,16 +237,16 @@ def _compress(params: CompressionParams, state: State, turn: TurnRecorded, numbe
     block = state.get(key, Block)
     assert block is not None
     state.delete(key)
-    head = state.get(f"head/{session}", Head) or Head()
-    topics = state.get(f"topics/{session}", Topics) or Topics()
+    head = state.get(f"head/{session}/head", Head) or Head()
+    topics = state.get(f"topics/{session}/head", Topics) or Topics()
     absorb(params, head, topics, block)
     for _, _, kept, _, _, words in block.kept:
         said = state.get(f"said/{kept}", Said)
         if said is not None:
             said.words = [*dict.fromkeys(words)]
             state.put(f"said/{kept}", said)
-    state.put(f"head/{session}", head)
-    state.put(f"topics/{session}", topics)
+    state.put(f"head/{session}/head", head)
+    state.put(f"topics/{session}/head", topics)
     return [_event(params, turn, head, topics)]
 
 
@@ -266,11 +266,11 @@ def _retracted(
         block = state.get(key, Block)
         if block is not None and _take_off(block, turn, said):
             state.put(key, block)
-    head, topics = state.get(f"head/{session}", Head), state.get(f"topics/{session}", Topics)
+    head, topics = state.get(f"head/{session}/head", Head), state.get(f"topics/{session}/head", Topics)
     if head is None or topics is None or not forget(head, topics, turn, said):
         return ()
-    state.put(f"head/{session}", head)
-    state.put(f"topics/{session}", topics)
+    state.put(f"head/{session}/head", head)
+    state.put(f"topics/{session}/head", topics)
     return [_event(params, replace(fact, session=session), head, topics)]
 
 
@@ -296,7 +296,7 @@ def _written(
 ) -> Sequence[Derived]:
     """A model's words for just this head take the place of what was picked, until it grows or a turn of it is taken
     back; then none are taken until it grows."""
-    head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
+    head, topics = state.get(f"head/{fact.session}/head", Head), state.get(f"topics/{fact.session}/head", Topics)
     text = clip(" ".join(fact.text.split()), params.most)
     if not text or head is None or topics is None or head.lacks:
         return ()
@@ -345,7 +345,7 @@ def _tone(head: Head) -> str:
 
 PROCESSOR = Processor(
     name="compression",
-    version=4,
+    version=5,
     params=CompressionParams,
     takes=(
         on(SegmentOpened, _shifted),

@@ -53,7 +53,10 @@ READS = 1_000
 
 @dataclass(slots=True)
 class Head:
-    """State, `head/<session>`: what was compressed so far."""
+    """State, `head/<session>/head`: what was compressed so far.
+
+    Why a name of its own: what has one name is written together (streams/runtime/kafka/state), and this rarely changes.
+    """
 
     turns: int = 0
     """Those that stand."""
@@ -68,7 +71,7 @@ class Head:
 
 @dataclass(slots=True)
 class Topics:
-    """State, `topics/<session>`: the parts of the head, in order."""
+    """State, `topics/<session>/head`: the parts of the head, in order."""
 
     rows: list[list[Any]] = field(default_factory=list)
     """First turn, last turn, turns (also those taken back), words with how often each was used."""

@@ -22,7 +22,7 @@ class Params(BaseModel):
         """Parameters from plain values, defaults where there are none. Raises ValueError for one that is unknown or out
         of range."""
         defaults, plain = _defaults(cls)
-        return defaults.model_copy() if stored in ({}, plain) else cls.model_validate(stored)
+        return defaults.model_copy(deep=True) if stored in ({}, plain) else cls.model_validate(stored)
 
     def plain(self) -> dict[str, Any]:
         """The values, as JSON has them."""

@@ -30,9 +30,6 @@ NOW = datetime(2026, 5, 6, 10, 5)
 GROUP = 25
 """Sentences that count as a voice."""
 STRENGTH, ASKED = 0.2, 1.0
-PLAIN = "plain"
-"""What single sentences of other languages than English are seen to be: far more of them ask for a note than of what
-people say, of which there is less in these languages."""
 LESS = 40
 """Taken off what a turn in another language than English weighs, in hundredths: of those there is less to learn from,
 and what is sure enough in English is not there."""
@@ -105,8 +102,6 @@ def sentences() -> Iterator[Row]:
             for one in candidates(plain, NOW, True):
                 inside = one.time is None or any(a < one.time.end and one.time.start < b for a, b in wanted)
                 right = mark != "-" and inside
-                if language != "en":
-                    one = one._replace(signals=[*one.signals, PLAIN])
                 yield Row(f"{path.name}/{number}", group, language, one, right, mark == "!", mark != "-")
 
 
@@ -207,7 +202,7 @@ def main() -> None:
         for at, row in enumerate(rows):
             if row.author in out and row.reply and first[at] >= DOUBTED:
                 then[at] = score(weights, reply_signals(doubted(crossed[row.author], row), row.reply, row.now)[0])
-    for name in ("", "en", "de", "es", "fr", "sentences"):
+    for name in ("", "en", "sentences"):
         mine = [
             at for at, row in enumerate(rows)
             if (row.author == "sentences") == (name == "sentences") and name in ("", row.language, "sentences")

@@ -68,6 +68,8 @@ CLOSE = 17
 TONIGHT = 23.0
 """The hour by which tonight is over: half a day from today."""
 _DAY = timedelta(days=1)
+MONTH = 30
+"""Days of which half a month has half."""
 YEARS = range(1000, 9000)
 """The years of which words are read, and in which. Why not up to 9999: what a few words add to a moment must stay one
 that datetimes and logs carry, in every zone. "Valid until 9999-12-31" means forever."""
@@ -103,6 +105,13 @@ def _joined_words(table: Mapping[str, Any]) -> dict[str, list[str]]:
     return parted | {whole: parts.split() for whole, parts in table["joined"].items()}
 
 
+def _whole(phrase: str) -> str:
+    """What finds a phrase, but not where it begins or ends within a word."""
+    letter = r"[^\W\d_]"
+    begin, end = rf"(?<!{letter})" * phrase[0].isalpha(), rf"(?!{letter})" * phrase[-1].isalpha()
+    return f"{begin}{re.escape(phrase)}{end}"
+
+
 _TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
 _WORDS = {code: _words(table) for code, table in _TABLES.items()}
 _JOINED_WORDS = {code: _joined_words(table) for code, table in _TABLES.items()}
@@ -115,7 +124,7 @@ VOCABULARY = {
     for code, words in _WORDS.items()
 }
 """The words of time of each language: they tell which one a text is in."""
-_SAME = {code: (lazily("|".join(map(re.escape, table["same"]))), table["same"]) for code, table in _TABLES.items()}
+_SAME = {code: (lazily("|".join(map(_whole, table["same"]))), table["same"]) for code, table in _TABLES.items()}
 _HASTE: dict[Ttl, frozenset[str]] = {
     "urgent": frozenset(word for table in _TABLES.values() for word in table["soon"].split()),
     "normal": frozenset(word for table in _TABLES.values() for word in table["later"].split()),
@@ -160,6 +169,7 @@ def _token(words: Container[str]) -> re.Pattern[str]:
 
 
 _LETTERS = lazily(r"[^\W\d_]+")
+_DECIMAL = lazily(r"\d{1,2}\.(\d{1,2})")
 _TOKEN = {code: _token(words) for code, words in _WORDS.items()}
 
 
@@ -188,14 +198,12 @@ def _number(match: re.Match[str], language: str) -> tuple[str, float]:
         return ("I", year * 10_000 + month * 100 + day) if year in YEARS and _is_day(said) else OTHER
     if name == "slash":
         day, month = map(int, re.split("[/.]", said)[:2])
-        dotted = "." in said and language != "de"  # 10.04 is a number
+        if (found := _DECIMAL.fullmatch(said)) and (language != "de" or not 0 < month < 13):  # 10.04 is a number
+            return ("R" if len(found[1]) == 2 and day < 24 and month < 60 else "F"), float(said)
+        dotted = "." in said and language != "de"
         if month > 12 and not dotted:  # as Americans write it
             day, month = month, day
-        if dotted or (month > 12 and "." in said):  # 2.5 is a number, 7.30 that or an hour
-            whole, _, rest = said.rstrip(".").partition(".")
-            timely = len(rest) == 2 and int(whole) < 24 and month < 60
-            return ("R" if timely else "F", float(f"{whole}.{rest}")) if rest.isdigit() else OTHER
-        return ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 else OTHER
+        return ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 and not dotted else OTHER
     return ("o", int(re.sub(r"\D", "", said))) if name == "ord" else ("n", min(int(said[:5]), MAX_NUMBER))
 
 
@@ -221,16 +229,21 @@ def _is_day(said: str) -> bool:
 def _spelled(lowered: str, language: str) -> tuple[str, Sequence[int]]:
     """A text in which what is read as something else is put as that, and where in the text each place of it is."""
     pattern, same = _SAME[language]
-    spelled = pattern.sub(lambda found: same[found[0]].ljust(len(found[0])), lowered)
-    if len(spelled) == len(lowered):
-        return spelled, range(len(lowered) + 1)
+    parts: list[str] = []
     where: list[int] = []
     at = 0
     for found in pattern.finditer(lowered):
-        where += range(at, found.end())
-        at = found.end()
-        where += [at] * (len(same[found[0]]) - len(found[0]))
-    return spelled, [*where, *range(at, len(lowered) + 1)]
+        start, end = found.span()
+        instead = same[found[0]]
+        alike = next((n for n, (a, b) in enumerate(zip(found[0], instead, strict=False)) if a != b), len(instead))
+        parts += (lowered[at:start], instead)
+        # What both begin with stands where it stood, the rest as far from the end.
+        where += range(at, start + alike)
+        where += [max(start + alike, end - len(instead) + n) for n in range(alike, len(instead))]
+        at = end
+    if not parts:
+        return lowered, range(len(lowered) + 1)
+    return "".join([*parts, lowered[at:]]), [*where, *range(at, len(lowered) + 1)]
 
 
 def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> list[Token]:
@@ -270,9 +283,9 @@ _AMOUNT = lazily(
     r"i[aflTNVg]*(?:"
     r"(?P<n1>n)xn(?P<more1>h)(?P<u1>[Uc])"  # two and a half hours
     r"|(?P<n2>n)?g?(?P<u2>[Uc])(?:xn|Y)(?P<more2>[hHq])"  # an hour and a half, hora y cuarto
-    r"|n?g?(?P<of3>[hH])[gan]*(?P<u3>[Uc])"  # half an hour
-    r"|(?:n(?=n))?(?P<n4>n)?(?P<of4>q)f?n?(?P<u4>[Uc])"  # a quarter of an hour, tres cuartos de hora
-    r"|(?:(?P<tens5>n)Y|n)?(?P<n5>[nFR])g?[fNV]*(?P<u5>[Uc]))"  # two hours, a couple of hours, cuarenta y cinco minutos
+    r"|n?g?(?P<of3>[hH])[gn]*(?P<u3>[Uc])"  # half an hour
+    r"|(?:ng?(?=n))?(?P<n4>n)(?P<of4>q)f?n?(?P<u4>[Uc])"  # a quarter of an hour, tres cuartos de hora
+    r"|(?:(?P<first5>n)Y?)?(?P<n5>[nFR])g?[fNV]*(?P<u5>[Uc]))"  # two hours, a couple of hours, cuarenta y cinco minutos
 )
 """How long from now on, as kinds: a number of units, what is added to it, or what share of it is meant."""
 
@@ -280,12 +293,14 @@ _AMOUNT = lazily(
 def _amounts(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
     """The same words and kinds, where each span from now on is one number and one unit."""
     if "i" not in kinds:
-        return tokens, kinds
+        return tokens, kinds.replace("g", "x")
     found: list[Token] = []
     done = 0
     for match in _AMOUNT.finditer(kinds):
         of = {name[:-1]: tokens[match.start(name)] for name, said in match.groupdict().items() if said}
-        amount, unit = sum(of[name].value for name in ("tens", "n") if name in of) or 1.0, of["u"]
+        amount, unit = of["n"].value if "n" in of else 1.0, of["u"]
+        if "first" in of:
+            amount = _counted(of["first"].value, amount)
         if "more" in of:
             amount += _SHARES[of["more"].kind]
         elif "of" in of:
@@ -296,15 +311,29 @@ def _amounts(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
         found.append(Token("U", unit.value if unit.kind == "U" else UNITS["h"], last.start, last.end))
         done = match.end()
     found += tokens[done:]
-    return found, "".join([token.kind for token in found])
+    return found, "".join([token.kind for token in found]).replace("g", "x")
+
+
+def _counted(first: float, then: float) -> float:
+    """What two numbers in a row count: forty five, two dozen; "a couple", "ein paar" what the second says."""
+    if first >= TENS and then < 10:
+        return first + then
+    return first * then if then == DOZEN else then
 
 
 _SHARES = {"h": 0.5, "H": 0.5, "q": 0.25}
+DOZEN = 12
 
 
 def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     """The words of a text, and their kinds in a row; none of one whose places change in lower case. In a language that
     has no table they are read as English."""
+    tokens, kinds = _kinds_of(text, language)
+    return tokens, kinds.replace("g", "x")
+
+
+def _kinds_of(text: str, language: str) -> tuple[list[Token], str]:
+    """The same, with the words that change no amount."""
     language = language if language in _WORDS else "en"
     lowered = text.lower().replace("’", "'")
     if len(lowered) != len(text):
@@ -333,9 +362,10 @@ def of_month(now: datetime, day: int, month: int = 0, year: int = 0) -> datetime
 def after(now: datetime, n: float, unit: int) -> datetime:
     """The moment n units later, or the last that is read."""
     if unit >= UNITS["M"]:
-        months = now.month - 1 + int(n * (12 if unit == UNITS["y"] else 1))
+        count = n * 12 if unit == UNITS["y"] else n
+        months = now.month - 1 + int(count)
         at = now.replace(day=1, year=min(now.year + months // 12, YEARS[-1]), month=months % 12 + 1)
-        return at.replace(day=min(now.day, month_end(at).day))
+        return at.replace(day=min(now.day, month_end(at).day)) + MONTH * (count % 1 if count > 0 else 0) * _DAY
     return now + n * (timedelta(minutes=1), timedelta(hours=1), _DAY, 7 * _DAY, 14 * _DAY)[unit]
 
 
@@ -420,8 +450,9 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"T?K", lambda now, v: now + _DAY * ((5 - now.weekday()) % 7)),
 )
 """What names a day, as a pattern of kinds, and which one: of the values of its groups. What is past is none."""
-_LEADS = lazily(r"(h?)(n?)n?a?(U)b")
-_LEAD = lazily(r"(h?)(n?)n?a?(U)(?:b[axlfyT,]{0,8}|t[alf]{0,2})$")
+_BEFORE = r"(?:n(?=n))?(n?)([hHq]?)f?n?a?(U|(?<=[hHq])c)"
+_LEADS = lazily(rf"{_BEFORE}b")
+_LEAD = lazily(rf"{_BEFORE}(?:b[axlfyT,]{{0,8}}|t[alf]{{0,2}})$")
 """What stands before a day where one so long before it is meant: "two days before the audit on"."""
 _GROUP = lazily(r"\(\[?([A-Zos]+)\]?\)")
 _DAYS = [(lazily(pattern), day, frozenset((["", *_GROUP.findall(pattern)])[-1])) for pattern, day in _PATTERNS]
@@ -440,7 +471,7 @@ _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     (r"(n)c(n)(?![UM])", lambda v: v[0] * 60 + v[1]),
     (r"(n)c", lambda v: v[0] * 60),
     (r"(C)", lambda v: v[0]),
-    (r"l(R)(?![UM])|(R)c", lambda v: int(v[0]) * 60 + round(v[0] % 1 * 100)),
+    (r"(R)c", lambda v: int(v[0]) * 60 + round(v[0] % 1 * 100)),
     (r"[lptb]a?(n)(?=$|[.,lafixyPDWKT]|t(?!a?n))(?!f?M)", lambda v: v[0] * 60),
     (r"(n)(?=[il]a?P)", lambda v: v[0] * 60),
     (r"(?:^|(?<=[.,]))(n)(?=D)", lambda v: v[0] * 60),
@@ -471,7 +502,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         return []
     if language in WIDE:
         return [*_wide(text, now)]
-    tokens, kinds = _amounts(*kinds_of(text, language))
+    tokens, kinds = _amounts(*_kinds_of(text, language))
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Time] = []
     at = 0
@@ -552,8 +583,10 @@ def _lead(tokens: Sequence[Token], kinds: str, stop: int) -> Lead | None:
     if found is None:
         return None
     first, last = tokens[found.start()], tokens[found.end(3)]
-    count = min(tokens[found.start(2)].value if found[2] else 1, MAX_LEAD)
-    return Lead(first.start, last.end, count / 2 if found[1] else count, int(tokens[found.start(3)].value))
+    count = min(tokens[found.start(1)].value if found[1] else 1, MAX_LEAD) * _SHARES.get(found[2], 1.0)
+    of = tokens[found.start(3)]
+    unit = UNITS["h"] if of.kind == "c" else int(of.value)
+    return Lead(first.start, last.end, count, unit)
 
 
 def lead(text: str, language: str) -> Lead | None:

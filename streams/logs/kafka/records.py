@@ -4,10 +4,10 @@ Raw log: CloudEvents 1.0 Kafka binding, binary mode. Attributes are headers (`ce
 `ce_source`, `ce_time`, `content-type`), the value is the event in JSON, the key is its space, murmur2 chooses the
 partition. What any client wrote is validated here as at the edge, once; what is no event is `Broken`, with the reason.
 
-Derived rows: one record for all that a processor made of one raw event. Its key is the space, its value a JSON array of
-the rows; headers `processor`, `lineage` and `offset` (of the raw event; the partition is the record's own). Each
-transaction ends with a record that has a header `progressed`: all that is made of the raw log up to that offset stands
-before it.
+Derived rows: one record for all that was made of one raw event. Its key is the space, its value a JSON object with an
+array of rows for each processor; the header `offset` is that of the raw event (the partition is the record's own), and
+one for each of the processors says its lineage. Each transaction ends with a record that has a header `progressed`: all
+that is made of the raw log up to that offset stands before it.
 """
 
 from __future__ import annotations

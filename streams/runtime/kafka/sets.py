@@ -29,6 +29,8 @@ CANDIDATE = f"{KEY}/"
 FORMAT = 2
 """Of the records of rows and state. A set of another one is another set: what reads the one cannot read the other."""
 SET = f"set{FORMAT}/"
+EARLIER = "set/"
+"""What sets of the first format were noted under."""
 Lineages = Mapping[str, str]
 """The lineage of each processor, by name."""
 
@@ -182,7 +184,9 @@ async def _drop(connection: Connection, chosen: Listed) -> None:
     async with admin(connection) as client:
         if count := await members(client, group):
             raise BusyError(f"{count} workers still fold {group}", "stop the workers of the old parameters first")
-        await write_notes(connection, {SET + chosen.set: None})  # first: readers look for no topic that is gone
+        await write_notes(
+            connection, {SET + chosen.set: None, EARLIER + chosen.set: None}
+        )  # first: readers look for no topic that is gone
         await client.delete_topics(chosen.topics)
         await delete_group(client, group)
 
