@@ -231,22 +231,31 @@ def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Ra
     return said
 
 
+def _head(state: State, session: str) -> tuple[Head | None, Topics | None]:
+    """What was compressed of a session, and its parts."""
+    return state.get(f"head/{session}/head", Head), state.get(f"topics/{session}/head", Topics)
+
+
+def _keep(state: State, session: str, head: Head, topics: Topics) -> None:
+    state.put(f"head/{session}/head", head)
+    state.put(f"topics/{session}/head", topics)
+
+
 def _compress(params: CompressionParams, state: State, turn: TurnRecorded, number: int) -> list[Derived]:
     """The head grows by the oldest block that waits."""
     key, session = f"full/{turn.session}/{number}", turn.session
     block = state.get(key, Block)
     assert block is not None
     state.delete(key)
-    head = state.get(f"head/{session}/head", Head) or Head()
-    topics = state.get(f"topics/{session}/head", Topics) or Topics()
+    head, topics = _head(state, session)
+    head, topics = head or Head(), topics or Topics()
     absorb(params, head, topics, block)
     for _, _, kept, _, _, words in block.kept:
         said = state.get(f"said/{kept}", Said)
         if said is not None:
             said.words = [*dict.fromkeys(words)]
             state.put(f"said/{kept}", said)
-    state.put(f"head/{session}/head", head)
-    state.put(f"topics/{session}/head", topics)
+    _keep(state, session, head, topics)
     return [_event(params, turn, head, topics)]
 
 
@@ -266,11 +275,10 @@ def _retracted(
         block = state.get(key, Block)
         if block is not None and _take_off(block, turn, said):
             state.put(key, block)
-    head, topics = state.get(f"head/{session}/head", Head), state.get(f"topics/{session}/head", Topics)
+    head, topics = _head(state, session)
     if head is None or topics is None or not forget(head, topics, turn, said):
         return ()
-    state.put(f"head/{session}/head", head)
-    state.put(f"topics/{session}/head", topics)
+    _keep(state, session, head, topics)
     return [_event(params, replace(fact, session=session), head, topics)]
 
 
@@ -296,7 +304,7 @@ def _written(
 ) -> Sequence[Derived]:
     """A model's words for just this head take the place of what was picked, until it grows or a turn of it is taken
     back; then none are taken until it grows."""
-    head, topics = state.get(f"head/{fact.session}/head", Head), state.get(f"topics/{fact.session}/head", Topics)
+    head, topics = _head(state, fact.session)
     text = clip(" ".join(fact.text.split()), params.most)
     if not text or head is None or topics is None or head.lacks:
         return ()

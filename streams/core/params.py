@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cache, partial
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-
-P = TypeVar("P", bound="Params")
 
 
 class Params(BaseModel):
@@ -21,8 +19,7 @@ class Params(BaseModel):
     def of(cls, stored: Mapping[str, Any]) -> Self:
         """Parameters from plain values, defaults where there are none. Raises ValueError for one that is unknown or out
         of range."""
-        defaults, plain = _defaults(cls)
-        return defaults.model_copy(deep=True) if stored in ({}, plain) else cls.model_validate(stored)
+        return cls.model_construct() if stored in ({}, _defaults(cls)) else cls.model_validate(stored)
 
     def plain(self) -> dict[str, Any]:
         """The values, as JSON has them."""
@@ -31,12 +28,11 @@ class Params(BaseModel):
 
 
 @cache
-def _defaults(cls: type[P]) -> tuple[P, dict[str, Any]]:
-    """The parameters of a class that are all at their defaults, and as plain values. Why kept: whoever opens a memory
-    asks for those of all processors several times over, which took a tenth of the time of a question. Only copies are
-    given away: in them a processor keeps what it computed of its own."""
-    defaults = cls.model_construct()
-    return defaults, defaults.plain()
+def _defaults(cls: type[Params]) -> dict[str, Any]:
+    """The defaults of a class, as plain values. Why kept: whoever opens a memory asks for the parameters of all
+    processors several times over. Not the parameters themselves: in those a processor keeps what it computed of its
+    own."""
+    return cls.model_construct().plain()
 
 
 def _plain(kind: Any, value: Any) -> Any:

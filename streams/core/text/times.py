@@ -62,7 +62,9 @@ MANY = 3
 """The first, second and third are mostly no days: kind s."""
 SURE = 1_000_000
 """Added to the minutes of an hour whose half of the day is certain; more than any number times sixty."""
-TENS = 20
+TENS, DOZEN = 20, 12
+_SHARES = {"h": 0.5, "H": 0.5, "q": 0.25}
+"""What halves and quarters are of a unit."""
 CLOSE = 17
 """The hour when offices close."""
 TONIGHT = 23.0
@@ -79,8 +81,8 @@ MAX_NUMBER = 9999
 """The largest number that is read, of units too."""
 
 
-def _words(table: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
-    """What each word of a language is, and its value."""
+def _words(table: Mapping[str, Any], joined: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, float]]:
+    """What each word of a language is, and its value; of those that stand for several words, what the last is."""
     words: dict[str, tuple[str, float]] = {}
     for name, kind in _KINDS.items():
         given = table[name]
@@ -95,7 +97,7 @@ def _words(table: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
         else:
             rows = [(w, at if kind in "no" else CLOSE) for at, w in enumerate(given.split())]
         words.update((word, (kind, value)) for word, value in rows)
-    return words | {whole: words[parts[-1]] for whole, parts in _joined_words(table).items()}
+    return words | {whole: words[parts[-1]] for whole, parts in joined.items()}
 
 
 def _joined_words(table: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -113,8 +115,8 @@ def _whole(phrase: str) -> str:
 
 
 _TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
-_WORDS = {code: _words(table) for code, table in _TABLES.items()}
 _JOINED_WORDS = {code: _joined_words(table) for code, table in _TABLES.items()}
+_WORDS = {code: _words(table, _JOINED_WORDS[code]) for code, table in _TABLES.items()}
 MANY_UNITS = frozenset(word for table in _TABLES.values() for word in table["many"].split())
 """Words of units of which there are several."""
 UNTIL = frozenset(word for table in _TABLES.values() for word in table["until"].split())
@@ -293,7 +295,7 @@ _AMOUNT = lazily(
 def _amounts(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
     """The same words and kinds, where each span from now on is one number and one unit."""
     if "i" not in kinds:
-        return tokens, kinds.replace("g", "x")
+        return tokens, kinds
     found: list[Token] = []
     done = 0
     for match in _AMOUNT.finditer(kinds):
@@ -311,7 +313,7 @@ def _amounts(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
         found.append(Token("U", unit.value if unit.kind == "U" else UNITS["h"], last.start, last.end))
         done = match.end()
     found += tokens[done:]
-    return found, "".join([token.kind for token in found]).replace("g", "x")
+    return found, "".join([token.kind for token in found])
 
 
 def _counted(first: float, then: float) -> float:
@@ -321,14 +323,14 @@ def _counted(first: float, then: float) -> float:
     return first * then if then == DOZEN else then
 
 
-_SHARES = {"h": 0.5, "H": 0.5, "q": 0.25}
-DOZEN = 12
-
-
 def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     """The words of a text, and their kinds in a row; none of one whose places change in lower case. In a language that
     has no table they are read as English."""
-    tokens, kinds = _kinds_of(text, language)
+    return _unmarked(*_kinds_of(text, language))
+
+
+def _unmarked(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
+    """The same, where words that change no amount are words like any other: only amounts tell them apart."""
     return tokens, kinds.replace("g", "x")
 
 
@@ -502,7 +504,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         return []
     if language in WIDE:
         return [*_wide(text, now)]
-    tokens, kinds = _amounts(*_kinds_of(text, language))
+    tokens, kinds = _unmarked(*_amounts(*_kinds_of(text, language)))
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Time] = []
     at = 0

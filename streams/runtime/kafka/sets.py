@@ -184,9 +184,8 @@ async def _drop(connection: Connection, chosen: Listed) -> None:
     async with admin(connection) as client:
         if count := await members(client, group):
             raise BusyError(f"{count} workers still fold {group}", "stop the workers of the old parameters first")
-        await write_notes(
-            connection, {SET + chosen.set: None, EARLIER + chosen.set: None}
-        )  # first: readers look for no topic that is gone
+        noted = dict.fromkeys((SET + chosen.set, EARLIER + chosen.set))
+        await write_notes(connection, noted)  # first: readers look for no topic that is gone
         await client.delete_topics(chosen.topics)
         await delete_group(client, group)
 

@@ -30,8 +30,8 @@ from streams.logs.kafka.records import Message
 
 MARK = b"\x00mark"
 IDS = b"\x00ids/"
-WRITERS = b"\x00writer/"
-LAST = b"\x00last"
+WRITERS = "writer/"
+LAST = "last"
 SLACK = 24 * 3_600_000
 """Milliseconds for which ids are kept beyond REPEATS: clocks of brokers differ."""
 HELD = 2.0
@@ -85,7 +85,7 @@ def state_key(space: str, name: str) -> bytes:
 
 def writer_key(writer: str) -> bytes:
     """The key of a writer's claim."""
-    return WRITERS + writer.encode()
+    return state_key("", WRITERS + writer)
 
 
 def together(records: Mapping[str, bytes]) -> bytes:
@@ -101,7 +101,7 @@ def apart(value: bytes) -> dict[str, bytes]:
 
 def last_folded(message: Message) -> Change:
     """What tells the last record that was folded from any other that may stand in its place one day."""
-    return LAST, b"%d %s" % (message.offset, hash_of(message))
+    return state_key("", LAST), b"%d %s" % (message.offset, hash_of(message))
 
 
 def hash_of(message: Message) -> bytes:
@@ -266,13 +266,12 @@ class Kept:
 
     def writers(self) -> set[str]:
         """The writers whose claims stand."""
-        begin = WRITERS[1:].decode()
-        names = self._db.execute("SELECT name FROM state WHERE space = '' AND name > ?", (begin,))
-        return {name.removeprefix(begin) for (name,) in names if name.startswith(begin)}
+        names = self._db.execute("SELECT name FROM state WHERE space = ''")
+        return {name.removeprefix(WRITERS) for (name,) in names if name.startswith(WRITERS)}
 
     def last(self) -> tuple[int, bytes] | None:
         """Offset and hash of the last record that was folded, where a worker noted them."""
-        noted = self._value("", LAST[1:].decode())
+        noted = self._value("", LAST)
         if noted is None:
             return None
         offset, said = noted.split()
