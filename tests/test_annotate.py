@@ -34,6 +34,7 @@ from streams.gateways.annotate import Annotator, Report, due
 from streams.gateways.cli import main
 from streams.gateways.endpoint import MOST, ClosedError, Endpoint
 from streams.logs.settings import Settings
+from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
 from tests.endpoint import Answering, Handler, Heard, Model, speaking, well
@@ -651,6 +652,27 @@ def test_the_last_line_says_what_was_asked_written_and_refused_and_why(home: Hom
     first, last = map(json.loads, out.splitlines())
     assert (code, first["outcome"], first["said"]) == (0, "written", SUMMARY["summary"])
     assert (last["asked"], last["written"], last["calls"]) == (1, 1, 1)
+
+
+def test_a_signal_that_comes_while_an_answer_is_written_waits_until_it_is_counted_and_told(
+    home: Home, model: Model, run: Any, monkeypatch: Any
+) -> None:
+    home.log.append(talk())
+    append = SqliteLog.append
+
+    def stopped_thereafter(self: SqliteLog, events: Any) -> Any:
+        outcomes = append(self, events)
+        signal.raise_signal(signal.SIGINT)
+        return outcomes
+
+    monkeypatch.setattr(SqliteLog, "append", stopped_thereafter)
+    before = signal.getsignal(signal.SIGINT)
+    code, out, _ = run("summaries", "titles")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert (code, len(model.heard)) == (130, 1)
+    assert only(written(home))["model"] == "tiny"
+    assert SUMMARY["summary"] in out
+    assert out.splitlines()[-1] == "1 asked, 1 written, 1 left: stopped; 1 calls, 70 tokens"
 
 
 def test_without_an_endpoint_or_with_an_unknown_job_it_says_what_to_do(run: Any, monkeypatch: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -113,6 +114,16 @@ class Annotator:
         self._tell = tell
         self._done: set[tuple[str, ...]] = set()
         """What was answered, well or badly: job, space and turns."""
+        self._writing = self._stopped = False
+
+    def stop(self, *_: object) -> None:
+        """Handles a signal to stop: at once, but an answer that is being written is counted and told first.
+
+        Raises KeyboardInterrupt.
+        """
+        self._stopped = True
+        if not self._writing:
+            raise KeyboardInterrupt
 
     def once(self, progress: Callable[[int, int], None]) -> bool:
         """Asks all there is to ask; whether the endpoint is alive. Raises ClosedError."""
@@ -126,7 +137,6 @@ class Annotator:
                 self.report.stopped = "the budget is used up"
                 return True
             silent = 0 if self._ask(question) else silent + 1
-            self.report.left -= 1
             if silent == PATIENCE:
                 self.report.stopped = f"{silent} questions in a row had no answer"
                 return False
@@ -157,18 +167,43 @@ class Annotator:
 
         self.report.asked += 1
         try:
-            found = read(question.job, question.prompt, self._endpoint.ask(question.job, question.prompt))
-            outcome, what = self._append(question, found), next(iter(found.model_dump().values()))
+            answer = self._endpoint.ask(question.job, question.prompt)
         except NoAnswerError as error:
             self.report.unanswered[str(error)] += 1
-            self._tell(question, "unanswered", str(error))
+            self._is_over(question, "unanswered", str(error))
             return False
-        except (RefusedAnswerError, EdgeError) as error:
-            self.report.refused[str(error)] += 1
-            outcome, what = "refused", str(error)
+        except RefusedAnswerError as error:
+            self._refuse(question, error)
+        else:
+            with self._to_its_end():
+                try:
+                    found = read(question.job, question.prompt, answer)
+                    outcome = self._append(question, found)
+                except (RefusedAnswerError, EdgeError) as error:
+                    self._refuse(question, error)
+                else:
+                    self._is_over(question, outcome, str(next(iter(found.model_dump().values()))))
         self._done.add((question.job.name, question.space, *(turn.id for turn in question.turns)))
-        self._tell(question, outcome, str(what))
         return True
+
+    def _refuse(self, question: Question, error: Exception) -> None:
+        self.report.refused[str(error)] += 1
+        self._is_over(question, "refused", str(error))
+
+    def _is_over(self, question: Question, outcome: str, what: str) -> None:
+        self.report.left -= 1
+        self._tell(question, outcome, what)
+
+    @contextmanager
+    def _to_its_end(self) -> Iterator[None]:
+        """What is done within is not cut off by `stop`, which takes effect thereafter."""
+        self._writing = True
+        try:
+            yield
+        finally:
+            self._writing = False
+        if self._stopped:
+            raise KeyboardInterrupt
 
     def _append(self, question: Question, answer: Any) -> str:
         """Makes a fact of an answer; what became of it. Raises EdgeError."""

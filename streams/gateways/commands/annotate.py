@@ -69,9 +69,9 @@ def _asked(house: Home, jobs: list[Job[Any]], terminal: Terminal, follow: bool) 
     with _endpoint() as endpoint:
         annotator = Annotator(house, jobs, endpoint, tell)
         alive = True
+        before = {number: signal.signal(number, annotator.stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             if follow:
-                signal.signal(signal.SIGTERM, signal.default_int_handler)
                 annotator.follow()
             with terminal.progress("asking", "questions") as tick:
                 alive = annotator.once(tick)
@@ -80,6 +80,8 @@ def _asked(house: Home, jobs: list[Job[Any]], terminal: Terminal, follow: bool) 
             if not follow:
                 raise
         finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
             _tell(annotator.report, endpoint, terminal)
     return alive and not annotator.report.refused and not annotator.report.unanswered
 
