@@ -33,11 +33,11 @@ from processors.open_efforts.events import (
     TurnUnthreaded,
 )
 from processors.open_efforts.facts import declare, decline, entitle, mark, take_back, tell_again
-from processors.open_efforts.index import active
+from processors.open_efforts.index import active, recently
 from processors.open_efforts.jobs import JOBS
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import RECENT, Effort, Session, Summed
-from processors.open_efforts.table import conclude, count, main_of, recently, report
+from processors.open_efforts.table import conclude, count, main_of, report
 from processors.open_efforts.turns import thread
 from streams.core.events import (
     EffortClosed,

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import LOGS, slots_of
+from processors.open_efforts.near import UNKNOWN
+from processors.open_efforts.near import seen as near_to
 from processors.open_efforts.records import Effort
 from processors.open_efforts.topics import TELLS
 from streams.core.params import Params, completed, param
@@ -106,6 +108,11 @@ ANSWERED = (
 )  # fmt: skip
 """Of any, once an assistant has answered: its worth before, and what is seen of words that the answer adds (see
 second_look)."""
+ALIKE = "alike", "alike, one", "alike, last", "alike, user's"
+BEGINS_ALIKE = "new, alike", "new, alike one", "new, alike last", "new, alike user's"
+ANSWERED_ALIKE = "answer, alike", "answer, alike one", "answer, alike last", "answer, alike user's"
+"""Behind these, where alike words count: how near the turn is to turns of the effort (see near); of a new one the most
+of any; and once an assistant has answered, how near the answer is."""
 NEAR, LAST = 4, 2
 """Efforts of other sessions that are weighed: by their words, and those last active."""
 _WORDS, _NAMES, _SIZE = 3.0, 2.0, 3.0
@@ -185,8 +192,20 @@ LEARNED: dict[str, float] = {
     "elsewhere, said": -0.01,
     "elsewhere, ends": 0.03,
     "new, ends": -0.02,
+    "alike": 2.75,
+    "alike, one": 0.55,
+    "alike, last": -0.92,
+    "alike, user's": -0.16,
+    "new, alike": 2.26,
+    "new, alike one": 0.28,
+    "new, alike last": -0.54,
+    "new, alike user's": -0.12,
+    "answer, alike": -0.62,
+    "answer, alike one": 0.51,
+    "answer, alike last": 0.39,
+    "answer, alike user's": 0.43,
 }
-"""82 authors' voices, 72 interleaved sessions, three rounds."""
+"""82 authors' voices, 72 interleaved sessions, three rounds; of alike words two, with the others as they were."""
 
 
 class Weights(Params):
@@ -200,13 +219,13 @@ class Weights(Params):
     @cached_property
     def laid(self) -> tuple[tuple[float, ...], ...]:
         """The weights in the order of what is seen of each kind of candidate."""
-        kinds = ((*SHARED, *STAYS), (*SHARED, *RETURNS), (*SHARED, *ELSEWHERE), BEGINS)
-        return tuple(tuple(self.weights[name] for name in kind) for kind in kinds)
+        efforts = [(*SHARED, *kind, *ALIKE) for kind in (STAYS, RETURNS, ELSEWHERE)]
+        return tuple(tuple(self.weights[name] for name in kind) for kind in (*efforts, (*BEGINS, *BEGINS_ALIKE)))
 
     @cached_property
     def answered(self) -> tuple[float, ...]:
         """Those of the second look."""
-        return tuple(self.weights[name] for name in ANSWERED)
+        return tuple(self.weights[name] for name in (*ANSWERED, *ANSWERED_ALIKE))
 
 
 Seen = tuple[int, tuple[float, ...]]
@@ -214,7 +233,7 @@ Seen = tuple[int, tuple[float, ...]]
 
 
 def evidence(
-    state: State, turn: Placing, scene: Scene, common: int, apart: float
+    state: State, turn: Placing, scene: Scene, common: int, apart: float, alike: bool
 ) -> tuple[dict[str, Seen], dict[str, float]]:
     """What is seen of each candidate, "" for a new effort; and the share of the turn's words that each effort has."""
     index, session, cues = turn.index, turn.session, turn.text.cues
@@ -254,7 +273,9 @@ def evidence(
     ends, opens, stays = (said / 100 for said in turn.text.acts or _SILENT)
     unknown = unheard / (count or 1)
     found: dict[str, Seen] = {}
-    for effort_id, slot in _candidates(index, scene, words, names):
+    candidates = _candidates(index, scene, words, names)
+    near = near_to(state, index, [effort_id for effort_id, _ in candidates], turn.event) if alike else None
+    for effort_id, slot in candidates:
         effort = state.get(f"effort/{effort_id}", Effort)
         if effort is None or not (effort.turns or effort.declared):
             continue
@@ -289,6 +310,9 @@ def evidence(
         turn.comes and not (at_first or ASKING.isdisjoint(cues)),
         greeting and at_first, opens, ends,
     )  # fmt: skip
+    if near is not None:
+        for effort_id, (kind, seen) in found.items():
+            found[effort_id] = kind, (*seen, *near.get(effort_id, UNKNOWN))
     ids = index.ids
     beside = total if at_first else total / apart
     return found, {ids[slot]: shared / (total if among >> slot & 1 else beside) for slot, shared in words.items()}

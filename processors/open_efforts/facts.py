@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from processors.open_efforts import passing
 from processors.open_efforts.crowd import known_as
 from processors.open_efforts.events import EffortConcluded, EffortOpened, EffortRated, ReferenceMissed, TurnUnthreaded
-from processors.open_efforts.index import Active, active, add, drop, names_of, post, take
+from processors.open_efforts.index import Active, active, add, drop, names_of, post, recently, take
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import (
     RECENT,
@@ -27,7 +27,6 @@ from processors.open_efforts.table import (
     give_name,
     go_on,
     many,
-    recently,
     reopen,
     report,
     take_name,
@@ -76,7 +75,7 @@ def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw:
             reopen(effort, fact, said.effort, turn, "retracted", out)
         index.mark(said.effort, effort)
         state.put(f"effort/{said.effort}", effort)
-    said.terms, said.names, said.waits, said.retracted = [], [], "", True
+    said.terms, said.names, said.waits, said.about, said.retracted = [], [], "", "", True
     state.put(key, said)
     if said.effort:
         out.append(TurnUnthreaded(fact.space, fact.session, fact.at, turn, said.effort))

@@ -15,6 +15,7 @@ from processors.open_efforts.records import (
     ACTIVE,
     NAME,
     NAMES,
+    NEAR,
     RECENT,
     TERMS,
     WORD,
@@ -160,6 +161,12 @@ def active(state: State) -> Active:
     return index
 
 
+def recently(state: State, index: Active, turn: str) -> Said | None:
+    """What a recent turn said."""
+    n = index.turns.get(turn)
+    return state.get(f"turn/{n % RECENT}", Said) if n is not None else None
+
+
 def _fits(word: str, limit: int) -> bool:
     return len(word) <= limit and (word.isascii() or len(word.encode()) <= limit)
 
@@ -187,6 +194,8 @@ def add(index: Active, slot: int | None, effort: Effort, said: Said) -> None:
             post(index.names, said.names, slot)
         if len(effort.names) > NAMES:
             _shrink(effort.names, NAMES, index.names, slot)
+    if said.about:
+        effort.last = [*effort.last, said.turn][-NEAR:]
 
 
 def _fitting(profile: dict[str, int], new: list[str]) -> list[str]:
@@ -211,6 +220,8 @@ def take(index: Active, effort_id: str, effort: Effort, said: Said) -> None:
     slot = index.slots.get(effort_id)
     gone = _less(effort.terms, said.terms)
     lost = _less(effort.names, said.names)
+    if said.about and said.turn in effort.last:
+        effort.last.remove(said.turn)
     if slot is not None:
         drop(index.terms, gone, slot)
         drop(index.names, lost, slot)

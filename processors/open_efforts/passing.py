@@ -19,10 +19,10 @@ from math import log
 from processors.manifest import ConclusionDetected
 from processors.open_efforts.crowd import known_as
 from processors.open_efforts.events import EffortConcluded
-from processors.open_efforts.index import Active
+from processors.open_efforts.index import Active, recently
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import Effort, Said
-from processors.open_efforts.table import conclude, recently
+from processors.open_efforts.table import conclude
 from processors.open_efforts.topics import TELLS
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Raw, State

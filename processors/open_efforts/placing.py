@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from processors.open_efforts.crowd import answered, called, known_as
 from processors.open_efforts.dialogue import chat, evidence, shares, small_talk, worths
 from processors.open_efforts.elsewhere import pointed
-from processors.open_efforts.index import Active, Scene
+from processors.open_efforts.index import Active, Scene, recently
 from processors.open_efforts.matching import alike
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import Effort, Session, Speaker
-from processors.open_efforts.table import many, meet, recently
+from processors.open_efforts.table import many, meet
 from streams.core.events import MINUTE, TurnRecorded
 from streams.core.processor import State
 from streams.core.text import Text
@@ -146,7 +146,7 @@ def _likeliest(params: OpenEffortsParams, state: State, turn: Placing) -> str:
     if not turn.terms and not turn.names and "resume" not in turn.text.cues:
         turn.reason = "stay"  # A few words without a matter of their own answer what was said last.
         return session.last or current
-    seen, similar = evidence(state, turn, scene, params.common, params.apart)
+    seen, similar = evidence(state, turn, scene, params.common, params.apart, params.alike)
     worth = worths(params, seen)
     if turn.speaker is not None:
         _called(params, turn.speaker, turn, worth)

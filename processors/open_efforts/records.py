@@ -11,6 +11,8 @@ RECENT = 4096
 """Turns of a space whose effort is remembered exactly: what revisions, retractions and references need."""
 TERMS, NAMES = 96, 32
 """Terms and names kept of an effort: the most used ones. Why: a record stays below 8 KB."""
+NEAR = 8
+"""Last turns of an effort that a turn may be alike to."""
 WORD, NAME = 24, 40
 """Bytes: longer words and names tell nothing that their number would not, and would make records large."""
 
@@ -65,6 +67,8 @@ class Effort:
     """Its most telling terms, as last reported."""
     due: int = 0
     """The number of turns from which on they are weighed anew."""
+    last: list[str] = field(default_factory=list)
+    """Its last NEAR turns, where alike words count."""
 
 
 @dataclass(slots=True)
@@ -145,6 +149,8 @@ class Said:
     retracted: bool = False
     share: float = 1.0
     """How likely the effort was among all."""
+    about: str = ""
+    """What it is about, where alike words count (see near)."""
     waits: str = ""
     """Of one that waits for what follows and tells something: its beginning, which may name the effort it joins."""
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import mul
 
+from processors.open_efforts import near
 from processors.open_efforts.crowd import known_as
 from processors.open_efforts.dialogue import Weights, shares
 from processors.open_efforts.events import TurnRethreaded
-from processors.open_efforts.index import Active, add, names_of, take
+from processors.open_efforts.index import Active, add, names_of, recently, take
 from processors.open_efforts.matching import LOGS, slots_of
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import RECENT, Effort, First, Said, Session, Speaker
-from processors.open_efforts.table import activate, count, give_name, go_on, recently, reopen, take_name
+from processors.open_efforts.table import activate, count, give_name, go_on, reopen, take_name
 from processors.open_efforts.topics import FIRST, TELLS
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, State
@@ -45,9 +46,10 @@ def doubtful(worth: Mapping[str, float]) -> dict[str, float]:
 
 
 def weigh(
-    state: State, index: Active, worth: Mapping[str, float], said: Said, terms: list[str], names: list[str]
-) -> dict[str, tuple[float, ...]]:
-    """What is seen of each candidate with the answer."""
+    state: State, index: Active, worth: Mapping[str, float], said: Said, terms: list[str], names: list[str],
+    answer: TurnRecorded | None = None,
+) -> dict[str, tuple[float, ...]]:  # fmt: skip
+    """What is seen of each candidate with the answer, which is given where alike words count."""
     slots = {effort: index.slots[effort] for effort in worth if effort in index.slots}
     among = sum(1 << slot for slot in slots.values())
     top = LOGS[len(index.slots) + 1] + 0.5
@@ -83,6 +85,9 @@ def weigh(
             )  # fmt: skip
     if "" in worth:
         found[""] = (worth[""], 0, 0, 0, 0, 0, 1, unheard / (count or 1))
+    if answer is not None:
+        alike = near.seen(state, index, worth, answer, said.turn)
+        found = {effort_id: (*seen, *alike.get(effort_id, near.UNKNOWN)) for effort_id, seen in found.items()}
     return found
 
 
@@ -99,7 +104,8 @@ def look_again(
     said = recently(state, index, turn)
     if said is None or said.retracted or not said.effort:
         return []
-    seen = weigh(state, index, worth, said, text.terms, names_of(text.names) if text.names else [])
+    names = names_of(text.names) if text.names else []
+    seen = weigh(state, index, worth, said, text.terms, names, event if params.alike else None)
     own = said.effort if said.effort in seen else ""
     if own not in seen or len(seen) < 2:
         return []

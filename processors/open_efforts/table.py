@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from processors.open_efforts.events import EffortConcluded, EffortProgressed, EffortResumed
-from processors.open_efforts.index import Active, active
+from processors.open_efforts.index import Active, active, recently
 from processors.open_efforts.matching import slots_of
 from processors.open_efforts.params import OpenEffortsParams
-from processors.open_efforts.records import NAME, RECENT, Effort, Named, Said, Session, Slot, Space
+from processors.open_efforts.records import NAME, Effort, Named, Session, Slot, Space
 from processors.open_efforts.topics import YOUNG, renamed, telling
 from streams.core.events import (
     EffortClosed,
@@ -108,12 +108,6 @@ def take_name(state: State, name: str, effort_id: str) -> None:
             state.put(f"name/{name}", named)
         else:
             state.delete(f"name/{name}")
-
-
-def recently(state: State, index: Active, turn: str) -> Said | None:
-    """What a recent turn said."""
-    n = index.turns.get(turn)
-    return state.get(f"turn/{n % RECENT}", Said) if n is not None else None
 
 
 def main_of(state: State, session: str, segment: str) -> str:

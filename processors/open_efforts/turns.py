@@ -7,13 +7,14 @@ from processors.open_efforts import passing
 from processors.open_efforts.crowd import known_as, spoke
 from processors.open_efforts.dialogue import chat, parting, works
 from processors.open_efforts.events import EffortOpened, TurnRethreaded, TurnThreaded
-from processors.open_efforts.index import Active, active, add, names_of
+from processors.open_efforts.index import Active, active, add, names_of, recently
 from processors.open_efforts.matching import best
+from processors.open_efforts.near import vector
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.placing import Placing, follow, look, place
 from processors.open_efforts.records import RECENT, Effort, First, Said, Session, Speaker
 from processors.open_efforts.second_look import doubtful, look_again
-from processors.open_efforts.table import activate, count, give_name, go_on, named_by, recently, reopen
+from processors.open_efforts.table import activate, count, give_name, go_on, named_by, reopen
 from processors.open_efforts.topics import EXCERPT, FIRST, opening
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Raw, State, derived_id
@@ -21,6 +22,7 @@ from streams.core.text import Text
 from streams.core.text.telling import excerpt
 
 _NONE: list[str] = []
+_TALK = ("user", "assistant")
 WAITING = 4
 """Turns that wait for what follows, at most."""
 ASKS = frozenset("?？")
@@ -57,6 +59,8 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
     if names or index.titles:
         named = named_by(state, index, index.scene(event.session, session).mask, effort_id, names, terms)
     said = Said(event.id, event.agent, effort_id, segment, terms, names, index.number, share=round(score, 3))
+    if params.alike and role in _TALK:
+        said.about = vector(event)
     if effort is not None:
         if effort.status == "concluded" and turn is not None and role == "user" and works(text, turn.small):
             reopen(effort, event, effort_id, event.id, "work", out)

@@ -1,13 +1,14 @@
 """Learns which effort a user's turn belongs to (the weights of processors/open_efforts/dialogue.py, second_look.py).
 
-    python -m tests.bench.learn_efforts [--rounds 3] [--all]
+    python -m tests.bench.learn_efforts [--rounds 3] [--all] [--alike]
 
 Learns from the voices and, where the data is there, from interleaved task dialogues in spaces of eight sessions (other
 seeds than those that quality_efforts measures on). First each turn is threaded as its author did; then as the weights
 that came of it do, and what is right is the effort that has most turns of the author's: so weights mend their own
 errors. What a turn's words say of opening and staying (streams/core/text/acts.py) is told by weights that were learned
 without its author. Prints how well turns are put together, one to one, in voices of authors that were left out; with
---all the weights that all voices give, to be copied.
+--all the weights that all voices give, to be copied. With --alike only those that count where alike words do are
+learned, and all others stay as they are (needs the extra `semantic`): learned together they are worth no more.
 """
 
 from __future__ import annotations
@@ -22,8 +23,19 @@ from scipy.optimize import minimize
 
 from processors import manifest, open_efforts
 from processors.open_efforts import OpenEffortsParams, dialogue, placing, second_look
-from processors.open_efforts.dialogue import ANSWERED, BEGINS, ELSEWHERE, LEARNED, RETURNS, SHARED, STAYS
-from processors.open_efforts.table import recently
+from processors.open_efforts.dialogue import (
+    ALIKE,
+    ANSWERED,
+    ANSWERED_ALIKE,
+    BEGINS,
+    BEGINS_ALIKE,
+    ELSEWHERE,
+    LEARNED,
+    RETURNS,
+    SHARED,
+    STAYS,
+)
+from processors.open_efforts.index import recently
 from streams.core.driver import fold
 from streams.core.events import DAY, TurnRecorded
 from tests.bench.interleave import sessions
@@ -31,8 +43,11 @@ from tests.bench.learn_acts import others
 from tests.bench.voices import conversations, matched, threaded
 
 NAMES = [*LEARNED]
-KINDS = [[NAMES.index(name) for name in (*SHARED, *kind)] for kind in (STAYS, RETURNS, ELSEWHERE)]
-KINDS += [[NAMES.index(name) for name in BEGINS], [NAMES.index(name) for name in ANSWERED]]
+_SEEN = [(*SHARED, *kind, *ALIKE) for kind in (STAYS, RETURNS, ELSEWHERE)]
+_SEEN += [(*BEGINS, *BEGINS_ALIKE), (*ANSWERED, *ANSWERED_ALIKE)]
+KINDS = [[NAMES.index(name) for name in kind] for kind in _SEEN]
+BESIDE = {*ALIKE, *BEGINS_ALIKE, *ANSWERED_ALIKE}
+"""What is seen only where alike words count."""
 AGAIN = 4
 """The kind of what is seen at a second look."""
 WEIGH = second_look.weigh
@@ -143,62 +158,69 @@ def threads(talk: Talk, params: OpenEffortsParams) -> dict[str, str]:
     return threaded(row.event for row in rows)
 
 
-def fit(rows: list[Row]) -> dict[str, float]:
-    """A multinomial logit."""
+def fit(rows: list[Row], alike: bool) -> dict[str, float]:
+    """A multinomial logit. `alike`: learns what is seen BESIDE, the rest stays; else learns the rest."""
     flat = [one for row in rows for one in row.seen]
     matrix = np.zeros((len(flat), len(NAMES)))
     for at, (kind, values) in enumerate(flat):
-        matrix[at, KINDS[kind]] = values
+        matrix[at, KINDS[kind][: len(values)]] = values
+    stays = np.array([LEARNED[name] if (name in BESIDE) != alike else 0.0 for name in NAMES])
+    free = np.array([(name in BESIDE) == alike for name in NAMES])
+    before, matrix = matrix @ stays, matrix[:, free]
     starts = np.cumsum([0, *(len(row.seen) for row in rows)])
     right = starts[:-1] + [row.right for row in rows]
     group = np.repeat(np.arange(len(rows)), np.diff(starts))
 
     def loss(weights: Any) -> Any:
-        worth = matrix @ weights
+        worth = before + matrix @ weights
         most = np.maximum.reduceat(worth, starts[:-1])
         each = np.exp(worth - most[group])
         total = np.add.reduceat(each, starts[:-1])
         value = np.sum(most + np.log(total) - worth[right]) + FIRM / 2 * weights @ weights
         return value, matrix.T @ (each / total[group]) - matrix[right].sum(0) + FIRM * weights
 
-    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B", options={"maxiter": 400})
-    return {name: round(float(weight), 2) for name, weight in zip(NAMES, found.x, strict=True)}
+    found = minimize(loss, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400})
+    stays[free] = found.x
+    return {name: round(float(weight), 2) for name, weight in zip(NAMES, stays, strict=True)}
 
 
-def learn(given: Iterable[Talk], rounds: int) -> dict[str, float]:
+def learn(given: Iterable[Talk], rounds: int, alike: bool) -> dict[str, float]:
     """Weights from talks."""
     given = [*given]
-    rows = [row for talk in given for row in taught(talk, OpenEffortsParams(), True) if row.seen[0][0] != AGAIN]
-    weights = fit(rows)
+    params = OpenEffortsParams(alike=alike)
+    rows = [row for talk in given for row in taught(talk, params, True) if row.seen[0][0] != AGAIN]
+    weights = fit(rows, alike)
     again: list[Row] = []
     for _ in range(rounds):
-        params = OpenEffortsParams(weights=weights)
+        params = OpenEffortsParams(weights=weights, alike=alike)
         for talk in given:
             for row in taught(talk, params, False):
                 (again if row.seen[0][0] == AGAIN else rows).append(row)
-        weights = fit(rows + again)
+        weights = fit(rows + again, alike)
     return weights
 
 
-def score(given: Iterable[Talk], weights: dict[str, float], counts: Counter[str]) -> None:
+def score(given: Iterable[Talk], params: OpenEffortsParams, counts: Counter[str]) -> None:
     """Counts turns that are put together as the author did."""
     for talk in given:
-        matched(talk.annotated, threads(talk, OpenEffortsParams(weights=weights)), counts)
+        matched(talk.annotated, threads(talk, params), counts)
 
 
 def main() -> None:
     """Prints what the weights are worth, and the weights."""
     rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 3
+    alike = "--alike" in sys.argv
     every = talks()
     if "--all" in sys.argv:
-        weights = learn(every, rounds)
+        weights = learn(every, rounds, alike)
         print("\n".join(f'    "{name}": {weight},' for name, weight in weights.items()))
         return
     total: Counter[str] = Counter()
     for author in sorted({talk.author for talk in every} - {"tasks"}):
-        weights = learn((talk for talk in every if talk.author != author), rounds)
+        weights = learn((talk for talk in every if talk.author != author), rounds, alike)
         counts: Counter[str] = Counter()
-        score((talk for talk in every if talk.author == author), weights, counts)
+        params = OpenEffortsParams(weights=weights, alike=alike)
+        score((talk for talk in every if talk.author == author), params, counts)
         total += counts
         print(f"without {author}: one to one {counts['one to one'] / counts['threaded']:.3f}", flush=True)
     print(f"all left out once: one to one {total['one to one'] / total['threaded']:.3f}")

@@ -46,7 +46,7 @@ class Table:
             package = distribution("wordllama")
             weights, tokens = (package.locate_file(name).read_bytes() for name in (WEIGHTS, TOKENS))  # type: ignore[attr-defined]
         except (ImportError, PackageNotFoundError, FileNotFoundError):
-            raise UsageError("what tells alike words (contradictions.alike) is not installed", WAY_OUT) from None
+            raise UsageError("what tells alike words is not installed", WAY_OUT) from None
         if blake2b(weights + tokens, digest_size=8).hexdigest() != KNOWN:
             raise UsageError("another table of alike words is installed than what was learned with", WAY_OUT)
         rows = np.frombuffer(weights, np.float16, offset=8 + int.from_bytes(weights[:8], "little")).reshape(-1, SIZE)
@@ -67,14 +67,25 @@ class Table:
         summed = (
             np.sum([self._word(word[:64]) for word in words], 0, dtype=np.int64) if words else np.zeros(SIZE, np.int64)
         )
+        return self._scaled(summed)
+
+    def together(self, vectors: Sequence[bytes]) -> bytes:
+        """What some texts are about together, by their vectors, each of which counts the same."""
+        return self._scaled(self._laid(vectors).sum(0, dtype=self._numpy.int64))
+
+    def _scaled(self, summed: Any) -> bytes:
+        np = self._numpy
         length = isqrt(int(summed @ summed)) or 1
         return bytes(np.clip((summed * 2 * LENGTH + length) // (2 * length), -127, 127).astype(np.int8))
+
+    def _laid(self, vectors: Sequence[bytes]) -> Any:
+        """A row each."""
+        return self._numpy.frombuffer(b"".join(vectors), self._numpy.int8).reshape(-1, SIZE)
 
     def likeness(self, one: bytes, others: Sequence[bytes]) -> list[int]:
         """How alike each of some vectors is to one, in hundredths."""
         np = self._numpy
-        rows = np.frombuffer(b"".join(others), np.int8).astype(np.float32).reshape(-1, SIZE)
-        products = rows @ np.frombuffer(one, np.int8).astype(np.float32)
+        products = self._laid(others).astype(np.float32) @ np.frombuffer(one, np.int8).astype(np.float32)
         return list((products.astype(np.int64) * 100 // LENGTH**2).tolist())
 
 
