@@ -34,5 +34,5 @@ class OpenEffortsParams(Carried, Limits):
     )
     alike: Annotated[bool, AfterValidator(installed)] = param(
         False, "yes or no", "alike words count for where a turn belongs, too; needs the extra `semantic`",
-        source="voices by authors who only measure: .803 of turns right, not .798; .55 of ends concluded, not .53",
+        source="voices by authors who only measure: .802 of turns right, not .798; .55 of ends concluded, not .53",
     )  # fmt: skip
