@@ -63,7 +63,7 @@ HARMS: list[Harm] = [flipped, cut, emptied, another]
 def folded(tmp_path_factory: pytest.TempPathFactory, talk: Any) -> Path:
     """A folded home, to be copied."""
     home = Home(tmp_path_factory.mktemp("folded") / "home", PROCESSORS)
-    home.log.append(talk(300))
+    home.log.append(talk(200))  # more than three chunks of features, where these are small
     home.ask("recall", space="s0", query="checkout payment")
     home.log.close()
     return home.path

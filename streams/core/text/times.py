@@ -16,6 +16,7 @@ import re
 import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
@@ -329,6 +330,10 @@ def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     return _unmarked(*_kinds_of(text, language))
 
 
+MAX_KNOWN = 200
+"""Characters; what was found last in texts no longer is remembered: several read a sentence, and it is said again."""
+
+
 def _unmarked(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
     """The same, where words that change no amount are words like any other: only amounts tell them apart."""
     return tokens, kinds.replace("g", "x")
@@ -336,12 +341,19 @@ def _unmarked(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
 
 def _kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     """The same, with the words that change no amount."""
+    return (_known_kinds if len(text) <= MAX_KNOWN else _look)(text, language)
+
+
+def _look(text: str, language: str) -> tuple[list[Token], str]:
     language = language if language in _WORDS else "en"
     lowered = text.lower().replace("’", "'")
     if len(lowered) != len(text):
         return [], ""
     tokens = _tokens(text, *_spelled(lowered, language), language)
     return tokens, "".join([token.kind for token in tokens])
+
+
+_known_kinds = lru_cache(maxsize=500)(_look)
 
 
 def month_end(day: datetime) -> datetime:
