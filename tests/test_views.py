@@ -758,15 +758,24 @@ def test_every_view_can_be_asked_for_by_name_and_as_of_a_position(tmp_path):
     made = rows(con, "SELECT view_name FROM duckdb_views() WHERE NOT internal")
     assert sorted(VIEWS) == sorted(name for (name,) in made)
     assert len(view(con, "turns")) == 1
+    then = as_of(con, "0")
     for name in VIEWS:
-        assert everything(as_of(con, "0"), name) == everything(con, name), name
+        assert everything(then, name) == everything(con, name), name
+
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory):
+    """A memory, and what is there of it as of each of its positions."""
+    con = memory(tmp_path_factory.mktemp("resumed") / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
+    yield con, {moment: as_of(con, moment) for moment in ("0", "1", "2")}
+    con.close()
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all_others(tmp_path, name):
-    con = memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
+def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all_others(resumed, name):
+    con, whole = resumed
     for moment in ("0", "1", "2"):
-        assert everything(as_of(con, moment, name), name) == everything(as_of(con, moment), name)
+        assert everything(as_of(con, moment, name), name) == everything(whole[moment], name)
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -780,13 +789,12 @@ def test_what_is_made_for_a_view_that_is_asked_alone_is_all_that_it_uses(name):
         assert con.execute(f"SELECT count(*) FROM {name}").fetchall() == [(0,)]
 
 
-def test_what_is_made_when_it_is_named_knows_no_more_than_all_made_at_once(tmp_path):
-    con = memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
+def test_what_is_made_when_it_is_named_knows_no_more_than_all_made_at_once(resumed):
+    con, whole = resumed
     for moment in ("0", "1", "2"):
         then = past(con, moment)
-        whole = as_of(con, moment)
         for name in (*VIEWS, *(table.name for _, table in tables(PROCESSORS))):
-            assert unordered(then, name) == unordered(whole, name), name
+            assert unordered(then, name) == unordered(whole[moment], name), name
 
 
 def unordered(con, name):
