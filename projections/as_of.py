@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Any, cast
 
 from projections.store import EVENT_TABLES, Connection, one, read_mark, read_meta
 from projections.tables import table_name
+from projections.views import view_names
 from streams.core.errors import UsageError
 from streams.core.events import OUTSIDE, micros
 from streams.core.patterns import lazily
 
 _VIEW = lazily(r"^CREATE VIEW .*?;$", re.MULTILINE | re.DOTALL)
 _WORD = lazily(r"\w+")
+_NAME = lazily(r"(?<![.\w])(?<!\bAS\s)\w+", re.IGNORECASE)
+"""A word that may name a table or view: no column of something (`t.turns`), and no name that is given (`AS turns`)."""
 
 
 def as_of(connection: Connection, moment: str, view: str | None = None) -> Connection:
@@ -25,10 +29,47 @@ def as_of(connection: Connection, moment: str, view: str | None = None) -> Conne
     for neither, and for a position that the memory has not come to.
     """
     cursor = connection.cursor()
-    place = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,18})", moment)
-    bound = _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
-    _end(cursor, bound, view)
+    _end(cursor, _bound(cursor, moment), view)
     return cursor
+
+
+def past(connection: Connection, moment: str) -> Connection:
+    """As `as_of`, for SQL that names each table and view by a word of its own: each is made when it is first named.
+
+    Why: all of them take longer to make than most questions to answer, and most questions name few.
+    """
+    cursor = connection.cursor()
+    return cast(Connection, _Past(cursor, _bound(cursor, moment)))
+
+
+class _Past:
+    """A cursor on which tables and views end at a bound from when they are first named."""
+
+    def __init__(self, cursor: Connection, bound: str) -> None:
+        self._cursor = cursor
+        self._bound = bound
+        self._views = read_meta(cursor, "views")
+        self._tables = {name for (name,) in cursor.execute(EVENT_TABLES).fetchall()}
+        self._waiting = self._tables.union(view_names(self._views))
+        self._made: set[str] = set()
+
+    def execute(self, sql: str, parameters: Any = None) -> Connection:
+        if named := self._waiting.intersection(_WORD.findall(sql.lower())):
+            views, words = _behind(self._views, named, self._made)
+            needed = words & self._waiting
+            _make(self._cursor, needed & self._tables, views, self._bound)
+            self._waiting -= needed
+            self._made |= needed
+        return self._cursor.execute(sql, parameters)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cursor, name)
+
+
+def _bound(cursor: Connection, moment: str) -> str:
+    """What holds for the rows `t` of a table until a moment."""
+    place = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,18})", moment)
+    return _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
 
 
 def narrowed(connection: Connection, ends: Mapping[str, int]) -> Connection:
@@ -45,24 +86,30 @@ def narrowed(connection: Connection, ends: Mapping[str, int]) -> Connection:
 def _end(cursor: Connection, bound: str, view: str | None = None) -> None:
     """Has tables and views of a cursor hold rows `t` of a condition alone; of one `view`, what it may be made of."""
     names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
-    database = one(cursor, "SELECT current_database()")
     views = read_meta(cursor, "views")
     if view is not None:
-        views, words = _behind(views, view)
+        views, words = _behind(views, {view})
         names = [name for name in names if name in words]
+    _make(cursor, names, views, bound)
+
+
+def _make(cursor: Connection, names: Collection[str], views: str, bound: str) -> None:
+    """Makes the tables of these names, of rows `t` of a condition alone, and then views, of the text of them."""
+    database = one(cursor, "SELECT current_database()")
     ended = [f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound};' for name in names]
     if all_ := "\n".join([*ended, views.replace("CREATE VIEW", "CREATE TEMP VIEW")]).strip():
         cursor.execute(all_)  # why at once: eighty statements by themselves cost a third more
 
 
-def _behind(views: str, view: str) -> tuple[str, set[str]]:
-    """The text of a view and of all that it may use, and every word in it: what a view uses stands before it."""
+def _behind(views: str, names: Collection[str], but: Collection[str] = ()) -> tuple[str, set[str]]:
+    """The text of views and of all that they may use, `but` for some, and every word in it that may name one: what a
+    view uses stands before it."""
     found: list[str] = []
-    words = {view}
+    words = {*names}
     for text in reversed(_VIEW.findall(views)):
-        if text.split(maxsplit=3)[2] in words:
+        if (name := text.split(maxsplit=3)[2]) in words and name not in but:
             found.append(text)
-            words.update(_WORD.findall(text))
+            words.update(_NAME.findall(text))
     return "\n".join(reversed(found)), words
 
 

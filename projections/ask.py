@@ -15,7 +15,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
 from projections import stored
-from projections.as_of import as_of
+from projections.as_of import as_of, past
 from projections.rows import records
 from projections.saying import answered
 from projections.saying import known as known_of
@@ -164,7 +164,7 @@ def answer(
     with (
         refused(),
         closing(connection.cursor()) as now,
-        closing(now if moment is None else as_of(now, str(moment), alone)) as cursor,
+        closing(_at(now, moment, alone)) as cursor,
     ):
         if what in ASKS:
             with unchanged(cursor), limited(cursor, seconds):
@@ -177,6 +177,13 @@ def answer(
         with recaller.lock, unchanged(cursor):
             limits = partial(limited, cursor, seconds)
             return _recalled(question, recaller, now, cursor, moment is not None, arguments, limits)
+
+
+def _at(connection: Connection, moment: object, view: str | None) -> Connection:
+    """What is asked for a memory as it was at a moment, or as it is where there is none; of one `view` alone, maybe."""
+    if moment is None:
+        return connection
+    return past(connection, str(moment)) if view is None else as_of(connection, str(moment), view)
 
 
 def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[Processor[Any]]) -> bool:

@@ -59,6 +59,10 @@ EVENT_TABLES = (
     "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT temporary "
     "AND table_name NOT IN ('meta', 'marks', 'state') ORDER BY table_name"
 )
+_COLUMNS = (
+    "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = current_database() "
+    "ORDER BY table_name, column_index"
+)
 SETTINGS: dict[str, Any] = {
     "autoinstall_known_extensions": "false",  # an unknown function would otherwise stall on the network
     "TimeZone": "UTC",
@@ -419,9 +423,12 @@ class Store:
         given = {} if space is None else {"space": space}
         some = "" if partitions is None else f'AND "partition" IN ({", ".join(map(str, partitions))})'
         attach(connection, source, "source")
+        held: dict[str, list[str]] = {}
+        for name, column in connection.execute(_COLUMNS).fetchall():
+            held.setdefault(name, []).append(column)
         with transaction(connection):
             for name in names:
-                columns = ", ".join(f'"{column}"' for column in column_names(connection, name))
+                columns = ", ".join(f'"{column}"' for column in held[name])
                 connection.execute(
                     f"INSERT INTO {name} ({columns}) SELECT {columns} FROM source.main.{name} {where} {some}", given
                 )

@@ -16,11 +16,7 @@ from projections.tables import table_name, table_of
 from streams.core.events import OUTSIDE
 from streams.core.processor import Processor
 
-_COLUMNS = (
-    "SELECT table_name, list(column_name ORDER BY column_name) FROM duckdb_columns() "
-    f"WHERE database_name = current_database() AND table_name IN (SELECT table_name FROM ({EVENT_TABLES})) "
-    "GROUP BY table_name ORDER BY table_name"
-)
+_COLUMNS = "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = current_database()"
 ORDER = ("space", "partition", "position", "ordinal")
 """The order of events within a table, by those of these columns that it has."""
 PLACES = frozenset(("partition", "position", "ordinal", "lineage", "recorded_at"))
@@ -31,7 +27,11 @@ ROWS = 5_000
 
 def columns_of(connection: Connection) -> dict[str, list[str]]:
     """The columns of each event table; both in name order."""
-    return dict(connection.execute(_COLUMNS).fetchall())
+    found: dict[str, list[str]] = {name: [] for (name,) in connection.execute(EVENT_TABLES).fetchall()}
+    for table, column in sorted(connection.execute(_COLUMNS).fetchall()):
+        if table in found:
+            found[table].append(column)
+    return found
 
 
 def _packed(columns: Iterable[str]) -> str:

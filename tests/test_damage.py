@@ -69,6 +69,15 @@ def folded(tmp_path_factory: pytest.TempPathFactory, talk: Any) -> Path:
     return home.path
 
 
+@pytest.fixture(scope="module")
+def before(folded: Path) -> dict[str, str]:
+    """The digest of its live, as long as nothing is done to it."""
+    home = Home(folded, PROCESSORS)
+    found = home.ask("digest")
+    home.log.close()
+    return dict(found)
+
+
 @pytest.fixture
 def home(folded: Path, tmp_path: Path) -> Iterator[Home]:
     """A folded home."""
@@ -86,8 +95,7 @@ def said(home: Home) -> list[str]:
 
 
 @pytest.mark.parametrize("harm", [*HARMS, older])
-def test_a_damaged_live_is_made_anew(home: Home, said: list[str], harm: Harm) -> None:
-    before = home.ask("digest")
+def test_a_damaged_live_is_made_anew(home: Home, before: dict[str, str], said: list[str], harm: Harm) -> None:
     harm(home.memory_path("live"))
     assert home.ask("digest") == before
     assert len(said) == 1
@@ -99,8 +107,7 @@ def test_a_damaged_live_is_made_anew(home: Home, said: list[str], harm: Harm) ->
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_server_starts_with_a_damaged_live(home: Home, said: list[str], harm: Harm) -> None:
-    before = home.ask("digest")
+def test_a_server_starts_with_a_damaged_live(home: Home, before: dict[str, str], said: list[str], harm: Harm) -> None:
     harm(home.memory_path("live"))
     with serving(home):
         assert home.ask("digest") == before
@@ -108,9 +115,8 @@ def test_a_server_starts_with_a_damaged_live(home: Home, said: list[str], harm: 
 
 
 def test_a_live_that_is_damaged_while_it_is_served_is_made_anew(
-    home: Home, said: list[str], monkeypatch: pytest.MonkeyPatch
+    home: Home, before: dict[str, str], said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = home.ask("digest")
     with serving(home):
         home.ask("digest")
         broken = [True]
@@ -131,8 +137,9 @@ def test_a_live_that_is_damaged_while_it_is_served_is_made_anew(
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_replay_that_takes_from_live_does_not_take_damage(home: Home, said: list[str], harm: Harm) -> None:
-    before = home.ask("digest")
+def test_a_replay_that_takes_from_live_does_not_take_damage(
+    home: Home, before: dict[str, str], said: list[str], harm: Harm
+) -> None:
     harm(home.memory_path("live"))
     replay(home, "other")
     assert home.ask("digest", "other") == before
@@ -140,9 +147,8 @@ def test_a_replay_that_takes_from_live_does_not_take_damage(home: Home, said: li
 
 @pytest.mark.parametrize("harm", [cut, another])
 def test_a_replay_from_a_live_that_is_damaged_under_its_server_folds_all_and_has_live_mended(
-    home: Home, said: list[str], harm: Harm
+    home: Home, before: dict[str, str], said: list[str], harm: Harm
 ) -> None:
-    before = home.ask("digest")
     with serving(home):
         home.ask("digest")
         harm(home.memory_path("live"))
@@ -252,8 +258,9 @@ def test_damage_to_live_that_only_a_copy_of_it_meets_is_mended_for_who_asks_agai
 
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_damaged_cache_of_features_changes_no_replay(home: Home, said: list[str], harm: Harm) -> None:
-    before = home.ask("digest")
+def test_a_damaged_cache_of_features_changes_no_replay(
+    home: Home, before: dict[str, str], said: list[str], harm: Harm
+) -> None:
     replay(home, "first", reuse=False, processes=1)
     chunks = sorted(FeatureCache(home.path / "cache", home.log).folder.glob("*.parquet"))
     assert len(chunks) > 3
@@ -298,8 +305,9 @@ def test_a_folder_in_the_place_of_what_is_derived_is_set_aside(home: Home, said:
     assert len([*home.path.rglob("something")]) == 2, "it may be somebody's"
 
 
-def test_a_promotion_is_not_told_to_fail_for_a_folder_in_the_place_of_a_copy(home: Home, said: list[str]) -> None:
-    before = home.ask("digest")
+def test_a_promotion_is_not_told_to_fail_for_a_folder_in_the_place_of_a_copy(
+    home: Home, before: dict[str, str], said: list[str]
+) -> None:
     replay(home, "other", reuse=False, processes=1)
     (home.path / "snapshots" / "live.duckdb").mkdir(parents=True)
     assert home.promote("other") == "live-1"
@@ -310,9 +318,8 @@ def test_a_promotion_is_not_told_to_fail_for_a_folder_in_the_place_of_a_copy(hom
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("name", ["snapshots", "cache", "cache/*", "cache/*/0-00000001.parquet"])
 def test_a_file_in_the_place_of_a_folder_and_a_folder_in_that_of_features_are_set_aside(
-    home: Home, said: list[str], name: str
+    home: Home, before: dict[str, str], said: list[str], name: str
 ) -> None:
-    before = home.ask("digest")
     with home.reading():
         pass
     replay(home, "other", reuse=False, processes=1)
@@ -331,8 +338,9 @@ def test_a_file_in_the_place_of_a_folder_and_a_folder_in_that_of_features_are_se
     assert place.is_dir() == (not name.endswith("parquet"))
 
 
-def test_a_journal_that_another_file_left_is_not_taken_up(home: Home, said: list[str], tmp_path: Path) -> None:
-    before = home.ask("digest")
+def test_a_journal_that_another_file_left_is_not_taken_up(
+    home: Home, before: dict[str, str], said: list[str], tmp_path: Path
+) -> None:
     replay(home, "next", reuse=False)
     kept = tmp_path / "journal"
     with home.live() as runtime:
@@ -365,8 +373,9 @@ home.promote("next")
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
-def test_a_promotion_that_is_killed_leaves_one_of_the_two_whole(home: Home, said: list[str], step: int) -> None:
-    before = home.ask("digest")
+def test_a_promotion_that_is_killed_leaves_one_of_the_two_whole(
+    home: Home, before: dict[str, str], said: list[str], step: int
+) -> None:
     home.ask("recall", space="s0", query="checkout payment")  # whose index goes along with the old live
     replay(home, "next", reuse=False, processes=1)
     assert Program(home.path, step, code=PROMOTION).wait() == 9
@@ -392,9 +401,8 @@ def test_a_memory_that_a_replay_made_is_told_to_be_damaged(home: Home, said: lis
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_damage_to_live_gives_an_answer_in_words_or_the_right_one(
-    home: Home, said: list[str], seed: int
+    home: Home, before: dict[str, str], said: list[str], seed: int
 ) -> None:
-    before = home.ask("digest")
     flipped(home.memory_path("live"), count=1 + seed % 4, seed=seed)
     for _ in range(3):
         try:
@@ -523,8 +531,9 @@ def folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [folder, gone])
-def test_a_live_that_is_gone_while_it_is_served_is_made_anew_for_who_asks_for_a_copy(home: Home, harm: Harm) -> None:
-    before = home.ask("digest")
+def test_a_live_that_is_gone_while_it_is_served_is_made_anew_for_who_asks_for_a_copy(
+    home: Home, before: dict[str, str], harm: Harm
+) -> None:
     with serving(home):
         home.ask("digest")
         harm(home.memory_path("live"))

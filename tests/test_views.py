@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import fields
 from datetime import datetime, timedelta
 
@@ -44,8 +45,11 @@ from processors.ttl_escalations import (
     NoteSurfaced,
 )
 from processors.working_context import ContextChanged, ContextScored
-from projections.as_of import as_of
+from projections.as_of import _behind as behind
+from projections.as_of import as_of, past
 from projections.ask import view
+from projections.store import in_memory
+from projections.tables import create_sql, tables
 from projections.views import view_names, views_sql
 from streams.core.events import (
     ImportanceFlagged,
@@ -754,15 +758,47 @@ def test_every_view_can_be_asked_for_by_name_and_as_of_a_position(tmp_path):
     made = rows(con, "SELECT view_name FROM duckdb_views() WHERE NOT internal")
     assert sorted(VIEWS) == sorted(name for (name,) in made)
     assert len(view(con, "turns")) == 1
+    then = as_of(con, "0")
     for name in VIEWS:
-        assert everything(as_of(con, "0"), name) == everything(con, name), name
+        assert everything(then, name) == everything(con, name), name
+
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory):
+    """A memory, and what is there of it as of each of its positions."""
+    con = memory(tmp_path_factory.mktemp("resumed") / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
+    yield con, {moment: as_of(con, moment) for moment in ("0", "1", "2")}
+    con.close()
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all_others(tmp_path, name):
-    con = memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
+def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all_others(resumed, name):
+    con, whole = resumed
     for moment in ("0", "1", "2"):
-        assert everything(as_of(con, moment, name), name) == everything(as_of(con, moment), name)
+        assert everything(as_of(con, moment, name), name) == everything(whole[moment], name)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_what_is_made_for_a_view_that_is_asked_alone_is_all_that_it_uses(name):
+    views, words = behind(views_sql(PROCESSORS), {name})
+    with closing(in_memory()) as con:
+        for _, table in tables(PROCESSORS):
+            if table.name in words:
+                con.execute(create_sql(table))
+        con.execute(views)
+        assert con.execute(f"SELECT count(*) FROM {name}").fetchall() == [(0,)]
+
+
+def test_what_is_made_when_it_is_named_knows_no_more_than_all_made_at_once(resumed):
+    con, whole = resumed
+    for moment in ("0", "1", "2"):
+        then = past(con, moment)
+        for name in (*VIEWS, *(table.name for _, table in tables(PROCESSORS))):
+            assert unordered(then, name) == unordered(whole[moment], name), name
+
+
+def unordered(con, name):
+    return sorted(map(repr, con.execute(f"SELECT * FROM {name}").fetchall()))
 
 
 def test_a_statement_that_another_session_superseded_stands_no_longer(tmp_path):

@@ -19,7 +19,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -277,12 +277,10 @@ def _plan(
     ends = tuple(log.end(partition) for partition in range(log.partitions))
     if until is not None or folder is None:
         return Plan(name, params, processors, stops=ends, until=None if until is None else _until(until), space=space)
-    reused, stops = _reusable(home, log, folder / "reused.duckdb", lineages(processors, params, root_schema()))
+    source = folder / "reused.duckdb"
+    reused, stops, found = _reusable(home, log, source, lineages(processors, params, root_schema()))
     if not reused:
         return Plan(name, params, processors, stops=ends, space=space)
-    source = folder / "reused.duckdb"
-    with closing(stores.read_only(source)) as connection:
-        found = stores.aside(connection)
     aside = tuple(one for one in found if one.processor in reused and space in (None, one.space))
     return Plan(name, params, processors, reused, source, aside, stops, space=space)
 
@@ -307,11 +305,14 @@ def _kept(processors: Sequence[Processor[Any]], without: Sequence[str]) -> list[
     return kept
 
 
-def _reusable(home: Home, log: Log, copy: Path, ours: dict[str, str]) -> tuple[frozenset[str], tuple[int, ...]]:
-    """Which of our streams live holds already, and up to which offsets; live is copied to `copy`."""
+def _reusable(
+    home: Home, log: Log, copy: Path, ours: dict[str, str]
+) -> tuple[frozenset[str], tuple[int, ...], list[Aside]]:
+    """Which of our streams live holds already, up to which offsets, and what could not be folded into it; live is
+    copied to `copy`."""
     snapshots = _snapshots(home, log)
     if not snapshots:
-        return frozenset(), ()
+        return frozenset(), (), []
     if len(snapshots) == 1:
         shutil.copyfile(snapshots[0], copy)
     else:
@@ -320,9 +321,12 @@ def _reusable(home: Home, log: Log, copy: Path, ours: dict[str, str]) -> tuple[f
     try:
         theirs = orjson.loads(stores.read_meta(connection, "lineages"))
         if differs(connection, log):
-            return frozenset(), ()
+            return frozenset(), (), []
         same = frozenset(name for name, lineage in ours.items() if theirs.get(name) == lineage)
-        return same, tuple(stores.read_mark(connection, partition) + 1 for partition in range(log.partitions))
+        stops = tuple(stores.read_mark(connection, partition) + 1 for partition in range(log.partitions))
+        if same:
+            stores.check_format(connection, copy)
+        return same, stops, stores.aside(connection)
     finally:
         connection.close()
 

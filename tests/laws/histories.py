@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
 
 from hypothesis import strategies as st
@@ -36,6 +37,7 @@ from streams.core.events import (
     NoteTaken,
     OfferDeclined,
     Outside,
+    Role,
     SessionEnded,
     SessionInherited,
     SummaryWritten,
@@ -46,6 +48,7 @@ from streams.core.events import (
     TurnRetracted,
 )
 from streams.core.processor import Raw
+from streams.core.text import Text
 
 START = 1_770_000_000 * SECOND
 
@@ -204,8 +207,15 @@ def recorded(events: Sequence[Outside]) -> list[Raw[Outside]]:
     clock = 0
     for event in events:
         clock = max(clock, event.at)
-        raws.append(as_raw(event, clock))
+        text = _read(event.role, event.content) if isinstance(event, TurnRecorded) else None
+        raws.append(as_raw(event, clock, text))
     return raws
+
+
+@lru_cache(maxsize=20_000)
+def _read(role: Role, content: str) -> Text:
+    """What a turn's words say. Why kept: it depends on nothing else, and many histories say the same."""
+    return as_raw(TurnRecorded("", "", 0, "", "", role, content), 0).text
 
 
 def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:

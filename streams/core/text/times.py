@@ -16,6 +16,7 @@ import re
 import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
@@ -329,6 +330,10 @@ def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     return _unmarked(*_kinds_of(text, language))
 
 
+MAX_KNOWN = 200
+"""Characters; what was found last in texts no longer is remembered: several read a sentence, and it is said again."""
+
+
 def _unmarked(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
     """The same, where words that change no amount are words like any other: only amounts tell them apart."""
     return tokens, kinds.replace("g", "x")
@@ -336,12 +341,19 @@ def _unmarked(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
 
 def _kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     """The same, with the words that change no amount."""
+    return (_known_kinds if len(text) <= MAX_KNOWN else _look)(text, language)
+
+
+def _look(text: str, language: str) -> tuple[list[Token], str]:
     language = language if language in _WORDS else "en"
     lowered = text.lower().replace("’", "'")
     if len(lowered) != len(text):
         return [], ""
     tokens = _tokens(text, *_spelled(lowered, language), language)
     return tokens, "".join([token.kind for token in tokens])
+
+
+_known_kinds = lru_cache(maxsize=500)(_look)
 
 
 def month_end(day: datetime) -> datetime:
@@ -459,28 +471,33 @@ _LEAD = lazily(rf"{_BEFORE}(?:b[axlfyT,]{{0,8}}|t[alf]{{0,2}})$")
 _GROUP = lazily(r"\(\[?([A-Zos]+)\]?\)")
 _DAYS = [(lazily(pattern), day, frozenset((["", *_GROUP.findall(pattern)])[-1])) for pattern, day in _PATTERNS]
 """Each with the kinds of which a text must have one for it to be looked for; none where any text may."""
-_CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
-    (r"(n)c?[pY]a?q(?!n)|qp(n)", lambda v: v[0] * 60 + 15),
-    (r"(n)c?[tZ]a?q(?!n)|qt(n)", lambda v: v[0] * 60 - 15),
-    (r"(n)c?[pY]h", lambda v: v[0] * 60 + 30),
-    (r"hp(n)", lambda v: v[0] * 60 + 30),
-    (r"(?:l(n)|(n)c)Y(n)(?![UM])", lambda v: v[0] * 60 + v[1]),
-    (r"(n)c?Z(n)(?![UM])", lambda v: v[0] * 60 - v[1]),
-    (r"(n)U?p(n)(?![UM])", lambda v: v[1] * 60 + v[0]),
-    (r"(n)U?t(n)(?![UM])", lambda v: v[1] * 60 - v[0]),
-    (r"h(n)(?![UM])", lambda v: v[0] * 60 + 30),
-    (r"H(n)(?![UM])", lambda v: v[0] * 60 - 30),
-    (r"(n)c(n)(?![UM])", lambda v: v[0] * 60 + v[1]),
-    (r"(n)c", lambda v: v[0] * 60),
-    (r"(C)", lambda v: v[0]),
-    (r"(R)c", lambda v: int(v[0]) * 60 + round(v[0] % 1 * 100)),
-    (r"[lptb]a?(n)(?=$|[.,lafixyPDWKT]|t(?!a?n))(?!f?M)", lambda v: v[0] * 60),
-    (r"(n)(?=[il]a?P)", lambda v: v[0] * 60),
-    (r"(?:^|(?<=[.,]))(n)(?=D)", lambda v: v[0] * 60),
-    (r"(?<=[yP]),?(n)(?=$|[.,])", lambda v: v[0] * 60),
+_CLOCKS: tuple[tuple[str, str, Callable[[list[float]], float]], ...] = (
+    (r"(n)c?[pY]a?q(?!n)|qp(n)", "q", lambda v: v[0] * 60 + 15),
+    (r"(n)c?[tZ]a?q(?!n)|qt(n)", "q", lambda v: v[0] * 60 - 15),
+    (r"(n)c?[pY]h", "h", lambda v: v[0] * 60 + 30),
+    (r"hp(n)", "h", lambda v: v[0] * 60 + 30),
+    (r"(?:l(n)|(n)c)Y(n)(?![UM])", "Y", lambda v: v[0] * 60 + v[1]),
+    (r"(n)c?Z(n)(?![UM])", "Z", lambda v: v[0] * 60 - v[1]),
+    (r"(n)U?p(n)(?![UM])", "p", lambda v: v[1] * 60 + v[0]),
+    (r"(n)U?t(n)(?![UM])", "t", lambda v: v[1] * 60 - v[0]),
+    (r"h(n)(?![UM])", "h", lambda v: v[0] * 60 + 30),
+    (r"H(n)(?![UM])", "H", lambda v: v[0] * 60 - 30),
+    (r"(n)c(n)(?![UM])", "c", lambda v: v[0] * 60 + v[1]),
+    (r"(n)c", "c", lambda v: v[0] * 60),
+    (r"(C)", "C", lambda v: v[0]),
+    (r"(R)c", "R", lambda v: int(v[0]) * 60 + round(v[0] % 1 * 100)),
+    (r"[lptb]a?(n)(?=$|[.,lafixyPDWKT]|t(?!a?n))(?!f?M)", "lptb", lambda v: v[0] * 60),
+    (r"(n)(?=[il]a?P)", "P", lambda v: v[0] * 60),
+    (r"(?:^|(?<=[.,]))(n)(?=D)", "D", lambda v: v[0] * 60),
+    (r"(?<=[yP]),?(n)(?=$|[.,])", "yP", lambda v: v[0] * 60),
 )
-"""What names an hour, and the minutes of the day it says."""
-_CLOCK_RULES = [(lazily(pattern), minutes) for pattern, minutes in _CLOCKS]
+"""What names an hour, the kinds of which a text must have one for it to be looked for, and the minutes of the day it
+says."""
+_CLOCK_RULES = [(lazily(pattern), frozenset(needed), minutes) for pattern, needed, minutes in _CLOCKS]
+
+
+_TELLING = frozenset("WMDUPKCoIJEncR")
+"""Kinds of which a sentence that names a time has one."""
 
 
 def _clock(rule: Callable[[list[float]], float], values: list[float], part: float) -> tuple[int, bool] | None:
@@ -525,7 +542,7 @@ def haste(text: str) -> Ttl:
 
 
 def _sentence(tokens: list[Token], kinds: str, now: datetime, today: datetime) -> Iterator[Time]:
-    if not any(kind in kinds for kind in "WMDUPKCoIJEncR"):
+    if _TELLING.isdisjoint(kinds):
         return
     days, covered = _find_days(tokens, kinds, now, today)
     clocks = _find_clocks(tokens, kinds, covered)
@@ -652,7 +669,9 @@ def _find_clocks(tokens: list[Token], kinds: str, covered: list[bool]) -> list[t
     masked = "".join("y" if done else kind for kind, done in zip(kinds, covered, strict=True))
     parts = [(at, tokens[at].value) for at, kind in enumerate(kinds) if kind == "P"]
     parts += [(at, TONIGHT) for at, kind in enumerate(kinds) if kind == "D" and tokens[at].value % 1]
-    for pattern, rule in _CLOCK_RULES:
+    for pattern, needed, rule in _CLOCK_RULES:
+        if needed.isdisjoint(masked):
+            continue
         for match in pattern.finditer(masked):
             start, end = match.span()
             if any(spent[start:end]):

@@ -30,7 +30,7 @@ def query(
     """Run a named analysis, or list them."""
     from processors import PROCESSORS
     from projections import analyses, rows
-    from projections.as_of import as_of as memory_as_of
+    from projections.as_of import past
 
     if name is None or listing:
         listed = [
@@ -48,7 +48,7 @@ def query(
     if isinstance(most, int):
         bound["limit"] = most + 1  # why: whether there is more is told
     with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
-        cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
+        cursor: Any = past(connection, asking.as_of) if asking.as_of else connection
         with sql_errors(lambda error: "`mnemolog query` lists the analyses with their parameters"):
             found = rows.rows(cursor, asked.sql, bound)
             head = list(islice(found, 1))
