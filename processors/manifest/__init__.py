@@ -17,7 +17,7 @@ from typing import Annotated
 from processors.manifest.boundary import LAST, NOW, OPENERS, SEEN, Judge, Trail
 from processors.manifest.boundary import keep as keep_trail
 from processors.manifest.conclusion import ConclusionParams, Settling, draw, settle, tool_spoke
-from processors.manifest.cue import Evidence, cue_of, forget, gather, joined
+from processors.manifest.cue import Evidence, cue_of, forget, gather, joined, unsay
 from processors.manifest.events import ArtifactMade as ArtifactMade
 from processors.manifest.events import ConclusionDetected as ConclusionDetected
 from processors.manifest.events import ConclusionOffered as ConclusionOffered
@@ -363,7 +363,7 @@ def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: R
         evidence = state.get(kept, Evidence)
     out: list[Derived] = []
     if evidence is not None:
-        forget(evidence, filed.stems)
+        unsay(evidence, filed.stems)
         state.put(kept, evidence)
         said = state.get(quoted, Said)
         if said is not None:
@@ -381,7 +381,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=18,
+    version=19,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -79,6 +79,17 @@ def forget(evidence: Evidence, stems: list[str]) -> None:
             evidence.forms.pop(stem, None)
 
 
+def unsay(evidence: Evidence, stems: list[str]) -> None:
+    """The same of a turn that was taken back. What other turns use, too, stands last from there on, by the alphabet
+    from its end: in the order in which the turn had the words they would still tell what it said."""
+    forget(evidence, stems)
+    forms, counts = evidence.forms, evidence.counts
+    for stem in sorted(filter(forms.__contains__, stems), reverse=True):
+        forms[stem] = forms.pop(stem)
+        if stem in counts:
+            counts[stem] = counts.pop(stem)
+
+
 def cue_of(evidence: Evidence, budget: int, best: int) -> tuple[str, list[str]]:
     """The words to find a segment by, at most `budget` tokens of them, and its `best` terms (stems), best first."""
     forms, counts = evidence.forms, evidence.counts

@@ -135,6 +135,7 @@ STILL_SAYING = ("network", "direct_access")
 
 @given(histories)
 @example([Move("open"), Move("fixed", gap=8 * DAY), Move("retract")])  # all that a segment was, and concluded it
+@example([Move("open"), Move("remind"), Move("end"), Move("retract", back=2)])  # its words stand, in another's order
 @thorough
 def test_nothing_that_is_derived_later_says_what_a_turn_said_that_was_taken_back(history: list[Move]) -> None:
     laws.forgotten(laws.together(PROCESSORS), said(history), STILL_SAYING)
