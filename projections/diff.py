@@ -38,6 +38,7 @@ from projections.as_of import narrowed
 from projections.asking import asking
 from projections.store import ABSENT, Connection, columns_of, connect, read_meta, registered
 from projections.stored import TableRows, ends, table_rows
+from streams.core.params import apart
 from streams.core.patterns import lazily
 from streams.core.processor import Processor
 
@@ -234,6 +235,8 @@ class _Comparison:
         self.diff.rows.append(Measure("parameters", "differ", None, None, len(differing)))
         for name in differing[: self.examples]:
             one, other = (_clip(_value(side[name])) if name in side else "" for side in (lefts, rights))
+            if name in lefts and name in rights:
+                one, other = (_clip(_value(value)) for value in apart(lefts[name], rights[name]))
             self.diff.examples.append(Example("parameters", "parameter differs", "", "", "", one, other, name))
 
     def tables(self) -> None:

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +23,7 @@ from processors import PROCESSORS
 from projections import rows as answers
 from streams.core.errors import UsageError
 from streams.core.events import TurnRecorded, micros
+from streams.core.text import alike
 from streams.gateways.cli import main, misunderstood
 from streams.gateways.command import FAILED, MISUSED, OK, check_installed
 from streams.gateways.commands import log
@@ -1049,6 +1052,32 @@ def test_the_doctor_finds_a_damaged_log(run, tmp_path):
     told = run("doctor", "--json", home=tmp_path)
     assert told.code == FAILED
     assert {row["check"]: row["status"] for row in told.rows}["log"] == "failed"
+
+
+def test_of_a_table_of_weights_the_entries_that_differ_are_told(run, tmp_path):
+    run("feed", SAMPLES / "01-week-one.jsonl", home=tmp_path)
+    run("digest", home=tmp_path)  # live is made
+    other = "open_efforts.weights={words=2.5}"
+    assert run("replay", "--as", "other", "--set", other, home=tmp_path).code == OK
+    rows = {row["memory"]: row for row in run("memories", "--json", home=tmp_path).rows}
+    assert (rows["live"]["changed"], rows["other"]["changed"]) == ({}, {"open_efforts.weights": {"words": 2.5}})
+    differing = [row for row in run("diff", "live", "other", home=tmp_path).out.splitlines() if "weights" in row]
+    assert len(differing) == 1
+    assert all(value in differing[0] for value in ('{"words":1.52}', '{"words":2.5}'))
+
+
+@pytest.mark.skipif(find_spec("wordllama") is None, reason=alike.WAY_OUT)
+def test_the_doctor_tells_of_a_memory_that_needs_what_is_not_installed(run, copy, monkeypatch):
+    assert run("replay", "--as", "near", "--set", "open_efforts.alike=true", home=copy).code == OK
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(alike, "distribution", missing)
+    alike.table.cache_clear()
+    checks = {row["check"]: (row["status"], row["found"]) for row in run("doctor", "--json", home=copy).rows}
+    assert checks["live"][0] == "well"
+    assert checks["near"] == ("look", f"what tells alike words is not installed: {alike.WAY_OUT}")
 
 
 def test_the_doctor_takes_a_memory_without_a_mechanism_for_what_it_is(run, copy):

@@ -50,6 +50,15 @@ def param(default: Any, unit: str, why: str, source: str = "tuned", **limits: An
     return Field(default, description=why, json_schema_extra={"unit": unit, "source": source}, **limits)
 
 
+def apart(one: Any, other: Any) -> tuple[Any, Any]:
+    """Of two different values of a parameter what differs: of two tables their entries that do, else both whole."""
+    if not (isinstance(one, Mapping) and isinstance(other, Mapping)):
+        return one, other
+    same = {key for key, value in one.items() if key in other and other[key] == value}
+    mine, its = ({key: value for key, value in side.items() if key not in same} for side in (one, other))
+    return mine, its
+
+
 def completed(default: Mapping[str, float], what: str, known: Collection[str] = ()) -> AfterValidator:
     """For a table of numbers: those that are not given are the default ones; unknown ones are an error. `known` names
     them where they are more than the default ones."""

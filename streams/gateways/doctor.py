@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from projections.aside import SUFFIX
 from streams.core.driver import told_aside
-from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
+from streams.core.errors import NAMES_TOLD, LogError, MnemologError, UsageError, counted, listed
 from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -389,7 +389,10 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
         behind = sum(log.end(partition) - 1 - store.read_mark(connection, partition) for partition in mine)
         partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "").strip('"')
         aside = told_aside(store.aside(connection))
-        differs = _differs(connection, bool(partial))
+        try:
+            differs = _differs(connection, bool(partial))
+        except UsageError as error:  # its parameters need what is not installed
+            return Check(name, "failed" if name == LIVE else "look", f"{error}: {error.way_out}")
     size = _size(path.stat().st_size)
     if differs and name == LIVE:
         return Check(

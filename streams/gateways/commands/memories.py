@@ -46,13 +46,18 @@ def about_memory(house: Home, name: str, end: int) -> Row:
 
 
 def changed_params(house: Home, params: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The parameters that differ from their defaults, those of asking, too."""
+    """The parameters that differ from their defaults, those of asking, too; of tables the entries that do."""
     from projections.asking import all_params
+    from streams.core.params import apart
 
     found: dict[str, Any] = {}
     for of, defaults in all_params(house.processors, {}).items():
         default = defaults.plain()
-        found |= {f"{of}.{name}": v for name, v in params.get(of, {}).items() if v != default.get(name)}
+        for name, value in params.get(of, {}).items():
+            mine, _ = apart(value, default.get(name))
+            # Why not an empty table: entries that it lacks are those of the default.
+            if value != default.get(name) and mine != {}:
+                found[f"{of}.{name}"] = mine
     return found
 
 
