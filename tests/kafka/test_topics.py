@@ -10,12 +10,13 @@ from dataclasses import replace
 import orjson
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import errors as kafka_errors
 from aiokafka.admin import NewPartitions, NewTopic
 from aiokafka.client import AIOKafkaClient
 
 from streams.core.errors import LogError, UsageError
 from streams.gateways.cli import main
-from streams.logs.kafka.connection import Connection, admin, run, started
+from streams.logs.kafka.connection import Connection, admin, run, started, topics_of
 from streams.logs.kafka.copy import copied_to
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_sets, listing, read_notes
@@ -63,6 +64,36 @@ def test_where_topics_are_is_asked_once_however_many_there_are(
     monkeypatch.setattr(AIOKafkaClient, "_metadata_update", counted)
     assert len(listing(connection)[0]) == 3 + 2 * len(sets)
     assert len(asked) < len(sets)
+
+
+def test_brokers_that_do_not_know_of_each_other_yet_are_asked_again(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, fetch = [0], AIOKafkaClient.fetch_all_metadata
+
+    async def fetched(client: AIOKafkaClient) -> object:
+        asked[0] += 1
+        if asked[0] <= 2:  # what the client says where a broker's answer names no broker
+            raise kafka_errors.KafkaError("Unable to get cluster metadata over all known brokers")
+        return await fetch(client)
+
+    monkeypatch.setattr(AIOKafkaClient, "fetch_all_metadata", fetched)
+    create(connection, {}, 2)
+    assert asked[0] > 2
+    assert KafkaLog(connection).partitions == 2
+
+
+def test_brokers_that_never_do_are_told(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(client: AIOKafkaClient) -> object:
+        raise kafka_errors.KafkaError("Unable to get cluster metadata over all known brokers")
+
+    async def asked_for() -> None:
+        async with started(AIOKafkaConsumer(**connection.client())) as consumer:
+            await topics_of(consumer, patience=0.05)
+
+    monkeypatch.setattr(AIOKafkaClient, "fetch_all_metadata", refused)
+    with pytest.raises(LogError, match="cannot be reached"):
+        run(connection, asked_for())
 
 
 def test_a_log_has_one_id_however_many_make_it_at_once(connection: Connection) -> None:

@@ -241,6 +241,18 @@ async def once_coordinated(ask: Callable[[], Coroutine[Any, Any, T]], patience: 
             await asyncio.sleep(0.2)
 
 
+async def topics_of(consumer: aiokafka.AIOKafkaConsumer[Any, Any], patience: float = 3.0) -> set[str]:
+    """The topics there are. Brokers that have just started answer before they know of each other, and of topics."""
+    deadline = asyncio.get_running_loop().time() + patience
+    while True:
+        try:
+            return set(await consumer.topics())
+        except kafka_errors.KafkaError as error:  # the client has no class of its own for that
+            if type(error) is not kafka_errors.KafkaError or asyncio.get_running_loop().time() > deadline:
+                raise
+            await asyncio.sleep(0.1)
+
+
 def heard(result: asyncio.Future[Any]) -> None:
     """Marks a failure as told: Python tells of those that nobody heard of, and who waits for all hears of the first."""
     if not result.cancelled():

@@ -19,7 +19,7 @@ from aiokafka.structs import ConsumerRecord
 from streams.core.errors import BusyError, LogError, UsageError, counted
 from streams.core.events import MAX_EVENT_BYTES
 from streams.core.patterns import lazily
-from streams.logs.kafka.connection import Connection, admin, learn, once_coordinated, run, started
+from streams.logs.kafka.connection import Connection, admin, learn, once_coordinated, run, started, topics_of
 
 PARTITIONS = 4
 """Of a log for which no number is said: workers that share the work, at most; it stays for ever."""
@@ -357,7 +357,7 @@ async def read_notes(connection: Connection, patience: float = 0.0) -> dict[str,
         control = TopicPartition(Names(connection.prefix).control, 0)
         notes: dict[str, str] = {}
         while True:
-            if control.topic in await consumer.topics():  # why first: asking for a topic may make it, on some brokers
+            if control.topic in await topics_of(consumer):  # why first: asking for a topic may make it, on some brokers
                 await learn(consumer, [control.topic])
                 end = (await consumer.end_offsets([control]))[control]
                 await read_notes_to(consumer, control, notes, end)
@@ -405,7 +405,7 @@ async def write_notes(connection: Connection, notes: Mapping[str, str | None]) -
 async def lacking(consumer: AIOKafkaConsumer, wanted: Collection[str]) -> list[str]:
     """The topics of `wanted` that do not exist, in order; what is not there is asked for again up to KNOWN seconds."""
     deadline = asyncio.get_running_loop().time() + KNOWN
-    while missing := sorted(set(wanted) - await consumer.topics()):
+    while missing := sorted(set(wanted) - await topics_of(consumer)):
         if asyncio.get_running_loop().time() >= deadline:
             break
         await asyncio.sleep(0.05)
