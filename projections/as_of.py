@@ -19,17 +19,15 @@ _NAME = lazily(r"(?<![.\w])(?<!\bAS\s)\w+", re.IGNORECASE)
 """A word that may name a table or view: no column of something (`t.turns`), and no name that is given (`AS turns`)."""
 
 
-def as_of(connection: Connection, moment: str, view: str | None = None) -> Connection:
+def as_of(connection: Connection, moment: str) -> Connection:
     """A cursor on which all tables and views end at `moment`: a position of the raw log or an ISO time.
-
-    Where only one `view` will be asked, only what it may be made of is there.
 
     A position is PARTITION:OFFSET, or an offset alone where the log has one partition; other partitions end with what
     was recorded until then. At a time, each space ends before its first event that happened later. Raises UsageError
     for neither, and for a position that the memory has not come to.
     """
     cursor = connection.cursor()
-    _end(cursor, _bound(cursor, moment), view)
+    _end(cursor, _bound(cursor, moment))
     return cursor
 
 
@@ -83,14 +81,10 @@ def narrowed(connection: Connection, ends: Mapping[str, int]) -> Connection:
     return cursor
 
 
-def _end(cursor: Connection, bound: str, view: str | None = None) -> None:
-    """Has tables and views of a cursor hold rows `t` of a condition alone; of one `view`, what it may be made of."""
+def _end(cursor: Connection, bound: str) -> None:
+    """Has tables and views of a cursor hold rows `t` of a condition alone."""
     names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
-    views = read_meta(cursor, "views")
-    if view is not None:
-        views, words = _behind(views, {view})
-        names = [name for name in names if name in words]
-    _make(cursor, names, views, bound)
+    _make(cursor, names, read_meta(cursor, "views"), bound)
 
 
 def _make(cursor: Connection, names: Collection[str], views: str, bound: str) -> None:

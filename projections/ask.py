@@ -15,7 +15,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
 from projections import stored
-from projections.as_of import as_of, past
+from projections.as_of import past
 from projections.rows import records
 from projections.saying import answered
 from projections.saying import known as known_of
@@ -160,11 +160,10 @@ def answer(
         raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
     arguments = dict(arguments)
     moment = arguments.pop("as_of", None)
-    alone = str(arguments.get("name")) if what == "view" else None
     with (
         refused(),
         closing(connection.cursor()) as now,
-        closing(_at(now, moment, alone)) as cursor,
+        closing(now if moment is None else past(now, str(moment))) as cursor,
     ):
         if what in ASKS:
             with unchanged(cursor), limited(cursor, seconds):
@@ -177,13 +176,6 @@ def answer(
         with recaller.lock, unchanged(cursor):
             limits = partial(limited, cursor, seconds)
             return _recalled(question, recaller, now, cursor, moment is not None, arguments, limits)
-
-
-def _at(connection: Connection, moment: object, view: str | None) -> Connection:
-    """What is asked for a memory as it was at a moment, or as it is where there is none; of one `view` alone, maybe."""
-    if moment is None:
-        return connection
-    return past(connection, str(moment)) if view is None else as_of(connection, str(moment), view)
 
 
 def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[Processor[Any]]) -> bool:

@@ -234,9 +234,10 @@ class _Comparison:
         differing = [name for name in lefts | rights if lefts.get(name) != rights.get(name)]
         self.diff.rows.append(Measure("parameters", "differ", None, None, len(differing)))
         for name in differing[: self.examples]:
-            one, other = (_clip(_value(side[name])) if name in side else "" for side in (lefts, rights))
             if name in lefts and name in rights:
                 one, other = (_clip(_value(value)) for value in apart(lefts[name], rights[name]))
+            else:
+                one, other = (_clip(_value(side[name])) if name in side else "" for side in (lefts, rights))
             self.diff.examples.append(Example("parameters", "parameter differs", "", "", "", one, other, name))
 
     def tables(self) -> None:

@@ -423,9 +423,7 @@ class Store:
         given = {} if space is None else {"space": space}
         some = "" if partitions is None else f'AND "partition" IN ({", ".join(map(str, partitions))})'
         attach(connection, source, "source")
-        held: dict[str, list[str]] = {}
-        for name, column in connection.execute(_COLUMNS).fetchall():
-            held.setdefault(name, []).append(column)
+        held = columns_by_table(connection)
         with transaction(connection):
             for name in names:
                 columns = ", ".join(f'"{column}"' for column in held[name])
@@ -597,6 +595,14 @@ def column_names(connection: Connection, table: str) -> list[str]:
     names = [name for name, *_ in found.description or ()]
     found.fetchall()  # an unfinished result would block the connection
     return names
+
+
+def columns_by_table(connection: Connection) -> dict[str, list[str]]:
+    """The names of the columns of each table and view, in their order."""
+    found: dict[str, list[str]] = {}
+    for table, column in connection.execute(_COLUMNS).fetchall():
+        found.setdefault(table, []).append(column)
+    return found
 
 
 def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str, str] | None = None) -> None:

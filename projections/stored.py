@@ -11,12 +11,11 @@ from typing import Any
 
 import orjson
 
-from projections.store import EVENT_TABLES, Connection, read_only
+from projections.store import EVENT_TABLES, Connection, columns_by_table, read_only
 from projections.tables import table_name, table_of
 from streams.core.events import OUTSIDE
 from streams.core.processor import Processor
 
-_COLUMNS = "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = current_database()"
 ORDER = ("space", "partition", "position", "ordinal")
 """The order of events within a table, by those of these columns that it has."""
 PLACES = frozenset(("partition", "position", "ordinal", "lineage", "recorded_at"))
@@ -27,11 +26,8 @@ ROWS = 5_000
 
 def columns_of(connection: Connection) -> dict[str, list[str]]:
     """The columns of each event table; both in name order."""
-    found: dict[str, list[str]] = {name: [] for (name,) in connection.execute(EVENT_TABLES).fetchall()}
-    for table, column in sorted(connection.execute(_COLUMNS).fetchall()):
-        if table in found:
-            found[table].append(column)
-    return found
+    columns = columns_by_table(connection)
+    return {name: sorted(columns[name]) for (name,) in connection.execute(EVENT_TABLES).fetchall()}
 
 
 def _packed(columns: Iterable[str]) -> str:

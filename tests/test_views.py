@@ -775,7 +775,7 @@ def resumed(tmp_path_factory):
 def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all_others(resumed, name):
     con, whole = resumed
     for moment in ("0", "1", "2"):
-        assert everything(as_of(con, moment, name), name) == everything(whole[moment], name)
+        assert everything(past(con, moment), name) == everything(whole[moment], name)
 
 
 @pytest.mark.parametrize("name", VIEWS)

@@ -80,6 +80,8 @@ MAX_LEAD = 366
 """Units that may lie between a moment and what is wanted before it."""
 MAX_NUMBER = 9999
 """The largest number that is read, of units too."""
+MAX_KNOWN = 200
+"""Characters; what was found last in texts no longer is remembered: several read a sentence, and it is said again."""
 
 
 def _words(table: Mapping[str, Any], joined: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, float]]:
@@ -328,10 +330,6 @@ def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     """The words of a text, and their kinds in a row; none of one whose places change in lower case. In a language that
     has no table they are read as English."""
     return _unmarked(*_kinds_of(text, language))
-
-
-MAX_KNOWN = 200
-"""Characters; what was found last in texts no longer is remembered: several read a sentence, and it is said again."""
 
 
 def _unmarked(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
