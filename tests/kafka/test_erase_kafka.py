@@ -450,6 +450,32 @@ def test_a_holder_of_live_that_dies_when_the_log_is_moved_leaves_an_erasure(crew
     home.close()
 
 
+def after_a_kill(crew: Crew, home: Home, selection: Selection, step: int, events: list[Outside]) -> Home:
+    """A home, opened again, whose erasure was killed at a step; one more turn was said since, and all is folded."""
+    home.close()
+    process = begun(erase_until, home.path, selection, step)
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
+    late = TurnRecorded("team-1", "late", -1, "late", "feeder", "user", "one more turn")
+    assert isinstance(crew.log.append([late])[0], Stored), "turns are taken, whatever died"
+    events.append(late)
+    folded_on(crew, home)
+    return Home(home.path, PROCESSORS)
+
+
+def erased(crew: Crew, home: Home, selection: Selection) -> None:
+    """Erases to the end, and folds on."""
+    with erasing(home) as erase_from:
+        assert erase_from(selection).carry_out() == []
+    folded_on(crew, home)
+
+
+def folded_on(crew: Crew, home: Home) -> None:
+    """Folds what is on the log into a home's memories."""
+    with closing(KafkaLog(crew.connection, home.path)) as log:
+        Hands(log, together=True).make()
+
+
 @pytest.mark.parametrize("step", range(len(STEPS)) if MANY else FEW, ids=lambda step: STEPS[step][2].replace(" ", "-"))
 def test_a_process_that_is_killed_leaves_the_old_log_or_the_new_one(
     crew: Crew, talk: Talk, step: int, monkeypatch: pytest.MonkeyPatch
@@ -461,24 +487,12 @@ def test_a_process_that_is_killed_leaves_the_old_log_or_the_new_one(
     Hands(crew.log, together=True).make()
     home = Home(crew.folder / "home", PROCESSORS)
     before = home.ask("digest")
-    home.close()
-    process = begun(erase_until, home.path, selection, step)
-    process.join(120)
-    assert process.exitcode == -signal.SIGKILL
-    late = TurnRecorded("team-1", "late", -1, "late", "feeder", "user", "one more turn")
-    assert isinstance(crew.log.append([late])[0], Stored), "turns are taken, whatever died"
-    events.append(late)
-    with closing(KafkaLog(crew.connection, home.path)) as log:
-        Hands(log, together=True).make()
-    home = Home(home.path, PROCESSORS)
+    home = after_a_kill(crew, home, selection, step, events)
     if step < MOVED:
         assert receipts(home.log) == []
         assert home.ask("digest") != before, "it goes on"
         assert ids_in(crew.log) == {event.id for event in events}
-        with erasing(home) as erase_from:
-            assert erase_from(selection).carry_out() == []
-        with closing(KafkaLog(crew.connection, home.path)) as log:
-            Hands(log, together=True).make()
+        erased(crew, home, selection)
     with closing(KafkaLog(crew.connection)) as log:
         assert home.ask("digest") == folded(log, crew.folder)
     is_erased(home, events, gone)
@@ -499,23 +513,11 @@ def test_in_a_home_in_shards_a_process_that_is_killed_leaves_the_old_log_or_the_
     home = sharded(crew.folder / "home")
     replay(home, "again")
     before = home.ask("digest")
-    home.close()
-    process = begun(erase_until, home.path, selection, step)
-    process.join(120)
-    assert process.exitcode == -signal.SIGKILL
-    late = TurnRecorded("team-1", "late", -1, "late", "feeder", "user", "one more turn")
-    assert isinstance(crew.log.append([late])[0], Stored), "turns are taken, whatever died"
-    events.append(late)
-    with closing(KafkaLog(crew.connection, home.path)) as log:
-        Hands(log, together=True).make()
-    home = Home(home.path, PROCESSORS)
+    home = after_a_kill(crew, home, selection, step, events)
     if step < MOVED:
         assert receipts(home.log) == []
         assert home.ask("digest") != home.ask("digest", "again") == before, "it goes on"
-        with erasing(home) as erase_from:
-            assert erase_from(selection).carry_out() == []
-        with closing(KafkaLog(crew.connection, home.path)) as log:
-            Hands(log, together=True).make()
+        erased(crew, home, selection)
     with closing(KafkaLog(crew.connection)) as log:
         assert home.ask("digest") == folded(log, crew.folder)
         in_its_shard(home, log)
