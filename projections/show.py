@@ -106,8 +106,10 @@ def _behind(
     first, dots, last = id.partition("..")
     if dots and first and last:
         return "range", _range(connection, first, last, space)
-    if begun := _begun(connection, id, space):
+    if (begun := _begun(connection, id, space)) and begun != id:
         return _behind(connection, begun, space, facts)
+    if begun:
+        raise UsageError(f"of {id!r} no turn is shown any more", "they were taken back, or what they said was replaced")
     raise UsageError(
         f"there is nothing with the id {id!r}", "ids stand in what context, recall, efforts, offers and notes tell"
     )

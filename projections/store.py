@@ -260,15 +260,15 @@ class Store:
 
     def renew_views(self) -> None:
         """Replaces the views of another version of this program that derived the same: they hold nothing."""
-        now, then = views_sql(self.processors), self.meta("views")
-        if now == then:
+        now, then, behind = views_sql(self.processors), self.meta("views"), _behind(self.processors)
+        if now == then and _text(behind) == self.meta("behind"):
             return
         with transaction(self.connection):
             for name in reversed(view_names(then)):
                 self.connection.execute(f"DROP VIEW IF EXISTS {name}")
             self.connection.execute(now)
             self.set_meta("views", now)
-            self.set_meta("behind", _behind(self.processors))
+            self.set_meta("behind", behind)
 
     def meta(self, key: str) -> str:
         """What the memory says of itself."""

@@ -551,8 +551,10 @@ PROCESSOR = Processor(
         ),
         sections=SECTIONS,
         behind={
+            # Of what nothing is stated, the turns that name it.
             "object": "(t.space, t.turn_id) IN (SELECT s.space, s.turn FROM object_statements s "
-            "WHERE s.object = $id AND s.status = 'current')",
+            "WHERE s.object = $id AND s.status = 'current' UNION ALL SELECT m.space, m.turn FROM object_mentioned m "
+            "JOIN objects o USING (space, object) WHERE o.object = $id AND o.statements = 0)",
             "statement": "(t.space, t.turn_id) IN (SELECT s.space, s.turn FROM object_statements s "
             "WHERE s.statement = $id)",
         },
