@@ -532,7 +532,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=10,
+    version=11,
     reads=(RAW, "contradictions"),
     params=ObjectsParams,
     takes=(

@@ -160,12 +160,13 @@ def may_rule(content: str) -> bool:
 
 
 def rule(sentence: str) -> str:
-    """What a sentence that demands something is about: "refund policy"; "" where it demands nothing."""
+    """What a sentence that demands something is about: "refund policy"; "" where it demands nothing, and of what only a
+    number tells whose it is ("a 14,500 budget is tight")."""
     named = _RULE_NAME.search(sentence)
     if named is None or not _RULE.match(sentence, named.end() + 1):
         return ""
     *whose, what = named["name"].lower().split()
-    whose = [word for word in whose if (stem := WORDS[word][2]) and CLASSES[stem]]
+    whose = [word for word in whose if (stem := WORDS[word][2]) and CLASSES[stem] and not word.isdigit()]
     return f"{whose[-1]} {what}" if whose else ""
 
 

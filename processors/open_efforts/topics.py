@@ -82,9 +82,11 @@ _LOOSE = """
 later lately recently earlier often generally eventually finally probably actually
 guten morgen abend moin hallo soy buenos buenas días tardes noches salut bonjour bonsoir
 uff ugh argh aargh phew pfff oops whoops ouch yikes yay hooray hurray hurrah yuck meh jeez gosh whoa huh hmpf ooh aww
+remind reminds reminded erinner erinnere erinnern recuérdame recuerdame recordarme rappelle rappelez
 """
 LOOSE = frozenset(_LOOSE.split())
-"""Adverbs and cries that name nothing, told by no table of stop words: a title does not run over them."""
+"""Adverbs, cries and requests to be reminded, which name nothing, told by no table of stop words: a title does not run
+over them."""
 _NAME = frozenset("/_.`0123456789")
 """What paths and identifiers hold."""
 _NUMBERED = lazily(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")

@@ -554,3 +554,9 @@ def test_no_turn_that_tells_of_who_speaks_is_passed_over(said: str, asked: str, 
 def test_a_turn_without_a_word_for_who_speaks_is_not_read_for_it() -> None:
     assert not may_be_mine("The boat sank in spring. It was red, and the harbour of Porto is deep.", "Is the boat red?")
     assert may_be_mine("The boat sank in spring.", "Do you still have the boat?")
+
+
+def test_what_a_number_says_of_a_limit_is_no_name_of_it() -> None:
+    talk = Talk()
+    talk.say("Our travel budget must not be exceeded. A 14,500 budget must be split in two.")
+    assert [name for name in talk.objects if "budget" in name] == ["travel budget"]

@@ -569,6 +569,17 @@ def test_a_title_has_no_end_of_a_clause_and_no_verb_without_who_does_it(content:
     assert title_of([content], {}, ()) == expected
 
 
+@pytest.mark.parametrize(("content", "told"), [
+    ("Remind me at 7.30 tomorrow to ask the vet about the limp.", "limp"),
+    ("Erinnere mich morgen an die Steuererklärung.", "Steuererklärung"),
+    ("Rappelle-moi demain la facture du garage.", "facture"),
+])  # fmt: skip
+def test_who_asks_to_be_reminded_gives_a_title_by_what_it_is_of(content: str, told: str) -> None:
+    found = title_of([content, f"Will do. {content}"], {"remind": 2, "erinner": 2, "rappell": 2}, ())
+    assert told in found.lower() or told in found
+    assert not found.lower().startswith(("remind", "erinner", "rappel"))
+
+
 def test_an_effort_that_nothing_names_is_called_by_its_first_words(talk: Talk) -> None:
     talk.say("Alright, I'm here. Let's look at some of them now.", session="named by nothing")
     assert talk.last(EffortOpened).topic.startswith("Alright, I'm here")

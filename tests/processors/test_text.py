@@ -253,6 +253,8 @@ def test_no_reminder_is_found_in_talk_without_the_cue():
     ("in 2.5 hours", "2026-05-06T12:35"), ("in half a year", "2026-11-07T00:00"),
     ("in forty five minutes", "2026-05-06T10:50"), ("in two dozen days", "2026-05-31T00:00"),
     ("in half a month", "2026-05-22T00:00"), ("at 5 maybe", "2026-05-06T17:00"), ("at approx 5", "2026-05-06T17:00"),
+    ("at 7.30 tomorrow", "2026-05-07T07:30"), ("on Friday at 7.30 sharp", "2026-05-08T07:30"),
+    ("by 19.15", "2026-05-06T19:15"), ("at 4.30 on the 31st", "2026-05-31T16:30"),
     ("tickets for 8.50 on Saturday", "2026-05-10T00:00"), ("tomorrow to buy dinner", "2026-05-08T00:00"),
 ])  # fmt: skip
 def test_a_time_is_what_a_person_would_take_it_for(words: str, moment: str):
@@ -361,6 +363,7 @@ def test_a_time_stands_where_the_text_has_it_though_its_words_are_read_as_longer
     "last Friday", "two days ago", "since Monday", "yesterday at noon", "Ubuntu 10.04", "the first option",
     "it costs 30", "a day", "ten people", "may I?", "the cat sat down",
     "valid until 9999-12-31", "at 9:75am", "at 99am", "at 170", "at 2000",
+    "at 3.25 percent", "at 7.30%", "at 7.30 € each", "it costs 7.30",
 ])  # fmt: skip
 def test_what_is_past_or_no_time_is_not_taken_for_one_to_come(content: str):
     assert named(content, "en", NOW) == []

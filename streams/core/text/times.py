@@ -174,6 +174,8 @@ def _token(words: Container[str]) -> re.Pattern[str]:
 
 
 _LETTERS = lazily(r"[^\W\d_]+")
+_AMOUNTS = frozenset("%£$€")
+"""Signs behind a number that is no time."""
 _DECIMAL = lazily(r"\d{1,2}\.(\d{1,2})")
 _TOKEN = {code: _token(words) for code, words in _WORDS.items()}
 
@@ -224,6 +226,14 @@ def _hour(said: str, half: str) -> tuple[str, float]:
     return "C", hours * 60 + minutes + SURE * sure
 
 
+def _is_counted(name: str | None, spelled: str, end: int, words: Container[str]) -> bool:
+    """Whether digits that end there tell no time, by what stands behind them: "ward 7b", "at 7.30 %"."""
+    if name == "num":
+        of = _LETTERS.match(spelled, end)
+        return of is not None and of[0] not in words
+    return name == "slash" and spelled[end : end + 2].strip()[:1] in _AMOUNTS
+
+
 def _is_day(said: str) -> bool:
     try:
         return bool(datetime.fromisoformat(said))
@@ -270,7 +280,7 @@ def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> lis
                     kind = "x"
         elif name == "mark":
             kind, value = "," if match[0] in ",:(" else "x" if match[0] in ")%£$€" else ".", 0.0
-        elif name == "num" and (of := _LETTERS.match(spelled, match.end())) and of[0] not in words:  # "ward 7b"
+        elif _is_counted(name, spelled, match.end(), words):
             kind, value = OTHER
         elif name == "ord" and match[0][-1] == "." and language != "de":
             found.append(Token("n", int(match[0][:-1]), start, end - 1))
@@ -393,7 +403,16 @@ def in_week(now: datetime, weekday: float, weeks: int) -> datetime:
 
 _MORNING, _NOON = 7, 12
 """Hours: a bare one from the first on is before noon."""
+QUARTERS = (15, 30, 45)
+"""Minutes that with a dot before them are those of an hour: "at 7.30", but "for 8.50"."""
+NEVER = -1.0
+"""Minutes of what is no hour."""
 Day = Callable[[datetime, list[float]], datetime | None]
+
+
+def _dotted(said: float) -> float:
+    """The minutes of the day that "7.30" says."""
+    return int(said) * 60 + round(said % 1 * 100)
 
 
 def _since(now: datetime, n: float, unit: float, day: float) -> datetime:
@@ -483,7 +502,8 @@ _CLOCKS: tuple[tuple[str, str, Callable[[list[float]], float]], ...] = (
     (r"(n)c(n)(?![UM])", "c", lambda v: v[0] * 60 + v[1]),
     (r"(n)c", "c", lambda v: v[0] * 60),
     (r"(C)", "C", lambda v: v[0]),
-    (r"(R)c", "R", lambda v: int(v[0]) * 60 + round(v[0] % 1 * 100)),
+    (r"(R)c", "R", lambda v: _dotted(v[0])),
+    (r"[lb]a?(R)", "R", lambda v: _dotted(v[0]) if round(v[0] % 1 * 100) in QUARTERS else NEVER),
     (r"[lptb]a?(n)(?=$|[.,lafixyPDWKT]|t(?!a?n))(?!f?M)", "lptb", lambda v: v[0] * 60),
     (r"(n)(?=[il]a?P)", "P", lambda v: v[0] * 60),
     (r"(?:^|(?<=[.,]))(n)(?=D)", "D", lambda v: v[0] * 60),
