@@ -58,10 +58,10 @@ _FACTS = {
     "task": _SAID.format(kind="task", table="task_declared", content="s.content"),
 }  # fmt: skip
 """What an agent said under an id of its own, in no turn: it is shown as a turn is, its kind in place of a role."""
-_IDS = (
+IDS = (
     ("turns", "turn_id"), ("summary_written", "id"), ("segments", "segment"), ("efforts", "effort"),
     ("artifacts", "artifact"), ("notes", "note"), ("tasks", "task"), ("objects", "object"),
-    ("object_statements", "statement"),
+    ("object_statements", "statement"), ("standing", "id"), ("long_term", "entry"), ("knowledge", "node"),
 )  # fmt: skip
 """Where ids stand that may be named by their beginning: views, as far as a memory has them, and columns."""
 
@@ -109,7 +109,7 @@ def _behind(
     if (begun := _begun(connection, id, space)) and begun != id:
         return _behind(connection, begun, space, facts)
     if begun:
-        raise UsageError(f"of {id!r} no turn is shown any more", "they were taken back, or what they said was replaced")
+        raise UsageError(f"no turn stands behind {id!r}", "its turns were taken back, or it was told in none")
     raise UsageError(
         f"there is nothing with the id {id!r}", "ids stand in what context, recall, efforts, offers and notes tell"
     )
@@ -121,7 +121,7 @@ def _begun(connection: Connection, begin: str, space: str | None, places: Sequen
         return None
     known = {*view_names(read_meta(connection, "views")), "summary_written"}
     ids: set[str] = set()
-    for table, column in places or _IDS:
+    for table, column in places or IDS:
         if table in known:
             sql = f"SELECT DISTINCT {column} FROM {table} WHERE starts_with({column}, ?) AND coalesce(space = ?, true)"
             ids.update(id for (id,) in connection.execute(f"{sql} LIMIT {MOST_BEGUN}", [begin, space]).fetchall())
@@ -149,7 +149,7 @@ def _range(connection: Connection, first: str, last: str, space: str | None) -> 
     ends = []
     for id in (first, last):
         found = _turns(connection, _TURN, {"id": id}, space)
-        if not found and (begun := _begun(connection, id, space, _IDS[:1])):
+        if not found and (begun := _begun(connection, id, space, IDS[:1])):
             found = _turns(connection, _TURN, {"id": begun}, space)
         if not found:
             raise UsageError(f"there is no turn {id!r}", "write FIRST_TURN..LAST_TURN")

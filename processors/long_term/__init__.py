@@ -652,6 +652,10 @@ PROCESSOR = Processor(
         jobs=JOBS,
         keeps=(Keep(EntryDistilled, ("entry",)), Keep(EntriesLoaded, ("session",))),
         sections=(LOADED,),
+        behind={
+            "entry": "(t.space, t.turn_id) IN "
+            "(SELECT e.space, unnest(e.turns) FROM entry_distilled e WHERE e.entry = $id)",
+        },
     ),
     presets={
         "chatbot": {"lasts": 730.0},

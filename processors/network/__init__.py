@@ -441,5 +441,8 @@ PROCESSOR = Processor(
         readings={"known": known},
         sections=(KNOWN,),
         jobs=JOBS,
+        behind={
+            "node": "(t.space, t.turn_id) IN (SELECT k.space, unnest(k.turns) FROM knowledge k WHERE k.node = $id)"
+        },
     ),
 )

@@ -314,5 +314,6 @@ PROCESSOR = Processor(
         groups=(Group("standing", "id", {StandingTold: Joins(by="source", only=("status", "current"))}),),
         differences=DIFFERENCES,
         sections=(SECTION,),
+        behind={"standing": "(t.space, t.turn_id) IN (SELECT s.space, s.turn FROM standing_told s WHERE s.id = $id)"},
     ),
 )
