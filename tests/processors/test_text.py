@@ -238,6 +238,7 @@ def test_no_reminder_is_found_in_talk_without_the_cue():
     ("in two weeks", "2026-05-21T00:00"), ("next week", "2026-05-16T00:00"), ("Monday week", "2026-05-19T00:00"),
     ("next Friday", "2026-05-16T00:00"), ("Thursday half two", "2026-05-07T14:30"),
     ("at ten to six", "2026-05-06T17:50"),
+    ("before the end of June", "2026-07-01T00:00"), ("before the end of the week", "2026-05-09T00:00"),
     ("end of the month", "2026-06-01T00:00"), ("fri 6 march", "2027-03-07T00:00"), ("at 9", "2026-05-06T21:00"),
     ("seven in the evening", "2026-05-06T19:00"), ("a fortnight from tomorrow", "2026-05-22T00:00"),
     ("the first Tuesday in June", "2026-06-03T00:00"), ("2026-07-01", "2026-07-02T00:00"),

@@ -582,6 +582,7 @@ def _sentence(tokens: list[Token], kinds: str, now: datetime, today: datetime) -
             clock is None
             and kinds[max(0, start - 2) : start].removesuffix("a").endswith("b")
             and kinds[start:end] != "D"
+            and "E" not in kinds[start:end]  # "before the end of June": on its last day, too
         ):
             yield Time(tokens[start].start, tokens[end - 1].end, day, False)  # "before Sunday": not on it
             continue
