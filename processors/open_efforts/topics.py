@@ -306,10 +306,14 @@ def retitled(effort: Effort, people: Container[str]) -> str:
     return renamed(effort, people).strip(", ") or " ".join(first.split()[:MOST_WORDS])
 
 
-def opening(content: str, text: Text, names: list[str], people: Container[str]) -> str:
-    """The title of an effort that opens with a turn; the turn's first words rather than none, whatever they are."""
+def opening(content: str, text: Text, names: list[str], people: Container[str], before: Sequence[str] = ()) -> str:
+    """The title of an effort that opens with a turn; where that gives but a word, those `before` it count, too, which
+    waited for what comes of them. The turn's first words rather than none, whatever they are."""
     said = excerpt(content, EXCERPT)
-    if found := title([said], {}, people):
+    found = title([said], {}, people)
+    if before and " " not in found:
+        found = title([*before, said], {}, people)
+    if found:
         return found
     if first := " ".join(said.split()[:MOST_WORDS]).strip(_EDGE)[:TOPIC]:
         return first[:1].upper() + first[1:]

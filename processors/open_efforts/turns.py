@@ -101,7 +101,9 @@ def _open(state: State, turn: Placing, out: list[Derived]) -> tuple[str, str, Ef
     """New work begins with the turn."""
     event = turn.event
     effort_id = derived_id("effort", event.space, event.id)
-    topic = opening(event.content, turn.text, turn.names, turn.index.space.people)
+    waiting = (recently(state, turn.index, earlier) for earlier in _waiting(turn))
+    before = [said.waits for said in waiting if said is not None and said.waits and not said.effort]
+    topic = opening(event.content, turn.text, turn.names, turn.index.space.people, before[: FIRST - 1])
     if turn.speaker is not None:
         turn.speaker.began = effort_id
     out.append(EffortOpened(event.space, event.session, event.at, effort_id, event.id, "", topic, "unmatched"))
@@ -187,6 +189,13 @@ def _join(
     state.put(f"effort/{effort_id}", effort)
 
 
+def _waiting(turn: Placing) -> list[str]:
+    """The turns that wait for what the turn's speaker says next."""
+    if not turn.crowd and turn.session.pending:
+        return turn.session.pending
+    return [turn.speaker.pending] if turn.speaker is not None and turn.speaker.pending else []
+
+
 def _wait(state: State, turn: Placing, effort_id: str, effort: Effort | None, out: list[Derived]) -> None:
     """A greeting, and what was answered to it, waits for what its speaker says next, and joins it."""
     event, session, speaker = turn.event, turn.session, turn.speaker
@@ -198,11 +207,11 @@ def _wait(state: State, turn: Placing, effort_id: str, effort: Effort | None, ou
         elif event.role == "user" or turn.small or session.pending:
             session.pending = [*session.pending, event.id][-WAITING:]
         return
-    waiting = [speaker.pending] if speaker is not None and speaker.pending else []
+    waiting = _waiting(turn)
     if speaker is not None:
         speaker.pending = ""
-    if not turn.crowd and session.pending:
-        waiting, session.pending = session.pending, []
+    if not turn.crowd:
+        session.pending = []
     if effort is None:
         return
     here = effort.first.pop(event.id, "")  # Comes behind what was said before it.

@@ -580,6 +580,13 @@ def test_who_asks_to_be_reminded_gives_a_title_by_what_it_is_of(content: str, to
     assert not found.lower().startswith(("remind", "erinner", "rappel"))
 
 
+def test_who_says_but_a_word_of_it_has_the_title_that_was_said_before(talk: Talk) -> None:
+    talk.say("hey what's up today")
+    talk.answer("Flowers for your sister are due today.")
+    talk.say("ordered, peonies, 42 euros")
+    assert talk.last(EffortOpened).topic == "Flowers for your sister"
+
+
 def test_an_effort_that_nothing_names_is_called_by_its_first_words(talk: Talk) -> None:
     talk.say("Alright, I'm here. Let's look at some of them now.", session="named by nothing")
     assert talk.last(EffortOpened).topic.startswith("Alright, I'm here")
