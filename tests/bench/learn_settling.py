@@ -1,13 +1,14 @@
 """Learns when a turn tells that what a note is for is done (processors/ttl_escalations/settling.json).
 
-    python -m tests.bench.learn_settling [--write]                what weights are worth that did not see an author
+    python -m tests.bench.learn_settling [--write [ACT...]]       what weights are worth that did not see an author
     python -m tests.bench.learn_settling --measure [--learned]    what the weights that are written settle
 
 Learns from conversations whose authors marked what settles a reminder (two wrote theirs for that, tests/voices/done),
 each reminder made a note twice, of the words that ask for it and as an agent would put it; from turns of the ordinary
 voices that a maintainer judged (tests/voices/sentences/settled.jsonl: those that the marked ones made likeliest, one of
 a note), beside which other turns of their conversations count little, as nobody judged them; and from plain sentences
-(done.*.txt, "+" settles its note, "-" does not). Two other authors of such, and four of ordinary voices, only measure.
+(done.*.txt, "+" settles its note, "-" does not; those of done.off call reminders off, or seem to). Two other authors of
+conversations, four of ordinary voices and one of such sentences (off.en.txt) only measure.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
@@ -29,7 +30,7 @@ from streams.core.driver import ancestors, fold
 from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
 from streams.core.text.reminders import Reminder
 from tests.bench.learn_surfacing import asking, noted
-from tests.bench.learning import Example, best, crossed, fit, write
+from tests.bench.learning import Example, Weights, best, crossed, fit, write
 from tests.bench.voices import VOICES, Conversation, conversations
 
 PATH = Path(settling.__file__).with_name("settling.json")
@@ -38,6 +39,14 @@ STRENGTH, GROUPS = 0.1, 4
 """Few authors marked anything: weights are drawn to nothing strongly, and four conversations must have a signal."""
 UNJUDGED, PLAIN = 0.06, 2.0
 """How much a turn counts that nobody judged, and a plain sentence."""
+ACTS = {
+    "settles": (("marked", "judged", "not judged", "plain"), False, 0),
+    "off": (("off",), True, 40),
+}
+"""What is learned: of which sides' examples; whether what settles nothing on the others counts against it; and what is
+taken off, in hundredths of log odds, for a reminder that is lost costs more than one too many. Why apart: a reminder is
+called off in words that else speak of work still to do ("drop the dentist one"). Learned anew beside "off", "settles"
+gained nothing, so it stays as it was: `--write off`."""
 WITH = ancestors(PROCESSORS, [PROCESSOR.name])
 NEVER = {PROCESSOR.name: TtlEscalationsParams(settles=100_000, doubts=100_000)}
 """Nothing is settled, so that all later turns are seen, too."""
@@ -130,9 +139,9 @@ def judged() -> Iterator[Given]:
                 yield Given(Example(signals, False, conversation.author, UNJUDGED), "not judged")
 
 
-def plain() -> Iterator[Given]:
+def plain(pattern: str = "done.*.txt") -> Iterator[Given]:
     """Of sentences, each said the day after its note was asked for, or a little later in the same session."""
-    for path in sorted((VOICES / "sentences").glob("done.*.txt")):
+    for path in sorted((VOICES / "sentences").glob(pattern)):
         for number, line in enumerate(path.read_text("utf-8").splitlines()):
             note, said = line[2:].split(" => ")
             at, session = (BEGIN + DAY, "b") if number % 2 else (BEGIN + 40 * MINUTE, "a")
@@ -143,7 +152,8 @@ def plain() -> Iterator[Given]:
             ]
             asked = {note: [Reminder(note, None, "low", 0, 0)]}
             signals = next((signals for _, turn, signals in seen(events, asked) if turn == "t"), [])
-            yield Given(Example(signals, line[0] == "+", f"sentences {number // 8}", PLAIN * bool(signals)), "plain")
+            group, side = f"{path.stem} {number // 8}", "off" if ".off" in path.name else "plain"
+            yield Given(Example(signals, line[0] == "+", group, PLAIN * bool(signals)), side)
 
 
 def measure(told: Iterable[Conversation]) -> Counter[str]:
@@ -179,28 +189,52 @@ def measure(told: Iterable[Conversation]) -> Counter[str]:
     return counts
 
 
+def measure_plain(given: Sequence[Given]) -> Counter[str]:
+    """What is settled and asked about of the notes of sentences, by the weights that are written."""
+    params, counts = TtlEscalationsParams(), Counter[str]()
+    for one in given:
+        score = settling.score(one.example.signals)[0] if one.example.signals else params.doubts - 1
+        what = "settled" if score >= params.settles else "asked about" if score >= params.doubts else "left"
+        counts[f"{what} {'rightly' if one.example.label == (what != 'left') else 'wrongly'}"] += 1
+    return counts
+
+
 def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
     if "--measure" in sys.argv:
         for side, told in telling("--learned" in sys.argv).items():
             for name, count in sorted(measure(told).items()):
                 print(f"{side}, {name}: {count}")
+        for name, count in sorted(measure_plain([*plain("off.*.txt")]).items()):
+            print(f"sentences, {name}: {count}")
         return
     given = [*marked(True), *judged(), *plain()]
-    examples = [one.example for one in given]
-    scores = [
-        score if example.signals else -10_000
-        for score, example in zip(crossed(examples, STRENGTH, GROUPS), examples, strict=True)
-    ]
-    for side in ("marked", "judged", "plain"):
-        mine = [(s, g.example.label) for s, g in zip(scores, given, strict=True) if g.side == side]
-        print(f"{side}: {len(mine)}, {sum(label for _, label in mine)} settle")
-        for precision in (0.95, 0.9, 0.8, 0.7):
-            threshold, right, recall = best([s for s, _ in mine], [label for _, label in mine], precision)
-            print(f"  from {threshold} on: P {right:.2f} R {recall:.2f}")
+    learned: dict[str, Weights] = {}
+    for act, (sides, whole, costs) in ACTS.items():
+        mine = [one for one in given if one.side in sides or (whole and not one.example.label)]
+        examples = [one.example for one in mine]
+        scores = [
+            score if example.signals else -10_000
+            for score, example in zip(crossed(examples, STRENGTH, GROUPS), examples, strict=True)
+        ]
+        for side in sides:
+            _tell(f"{act}, {side}", [(s, g.example.label) for s, g in zip(scores, mine, strict=True) if g.side == side])
+        bias, weights = fit([example for example in examples if example.signals], STRENGTH, GROUPS)
+        learned[act] = bias - costs, weights
     if "--write" in sys.argv:
-        learned = [example for example in examples if example.signals]
-        write(PATH, VERSION, {"settles": fit(learned, STRENGTH, GROUPS)})
+        chosen = sys.argv[sys.argv.index("--write") + 1 :] or [*ACTS]
+        stands = json.loads(PATH.read_text("utf-8"))
+        known = {act: (stands["bias"][act], stands["weights"][act]) for act in stands["weights"]}
+        write(PATH, VERSION, known | {act: learned[act] for act in chosen})
+
+
+def _tell(name: str, scored: Sequence[tuple[int, bool]]) -> None:
+    """Prints what weights are worth that did not see what they are asked of."""
+    scores, labels = [score for score, _ in scored], [label for _, label in scored]
+    print(f"{name}: {len(scored)}, {sum(labels)} settle")
+    for precision in (0.95, 0.9, 0.8, 0.7) if any(labels) else ():
+        threshold, right, recall = best(scores, labels, precision)
+        print(f"  from {threshold} on: P {right:.2f} R {recall:.2f}")
 
 
 if __name__ == "__main__":

@@ -676,6 +676,19 @@ def test_what_is_still_to_be_done_asked_or_planned_settles_no_note(words: str) -
     assert of(NoteClosed, derive(*told(words))) == []
 
 
+@pytest.mark.parametrize("words", [
+    "Delete the rent reminder, please.", "You can drop the reminder about the rent.",
+])  # fmt: skip
+def test_a_reminder_that_is_called_off_is_settled_or_asked_about(words: str) -> None:
+    events = derive(*told(words))
+    assert [event.turn for event in events if isinstance(event, NoteClosed | NoteDoubted)] == ["told"]
+
+
+@pytest.mark.parametrize("words", ["Don't delete the rent reminder.", "Did I set a reminder for the rent?"])
+def test_a_reminder_that_is_kept_or_asked_about_is_not_settled(words: str) -> None:
+    assert of(NoteClosed, derive(*told(words))) == []
+
+
 def test_what_a_turn_settles_does_not_escalate_and_tells_by_which_turn_and_why() -> None:
     events = derive(*told("The rent is paid."), tick(20 * DAY), settles=-100)
     [closed] = of(NoteClosed, events)
