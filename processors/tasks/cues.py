@@ -17,6 +17,8 @@ from streams.core.text.terms import terms
 
 READ, TEXT = 480, 160
 """Characters of a turn that are read, and of what is kept of a sentence."""
+STANDS = 0
+"""From this score on, in hundredths of log odds, a sentence is likelier to hold from then on than not."""
 MARKS = (
     *("waiting", "wait for", "wait on", "block", "stuck on", "on hold", "done", "finished", "complete", "half", "%"),
     *("next", "progress", "started", "begun", "working on", "starting", "drop", "forget about", "abandon", "cancel"),
@@ -134,12 +136,33 @@ def frees_by_name(content: str) -> bool:
     return any(words in lowered for words in ("unblocked", "no longer blocked", "no longer waiting"))
 
 
-def request(content: str) -> str:
-    """The sentence by which a turn asks for work; "" where it asks for none."""
+class Asked(NamedTuple):
+    """The sentence by which a turn asks for work."""
+
+    text: str = ""
+    """"" where it asks for none."""
+    may_stand: bool = False
+    """Whether it is the likeliest of its turn to be a wish that holds from then on: no work then, which ends."""
+
+
+def asked(content: str, standing: Sequence[int] = ()) -> Asked:
+    """The sentence by which a turn asks for work. `standing`: its sentences that may hold from then on, as the features
+    of its text tell (see core/text/standing); one that is likelier to than not asks for none."""
+    wishes = [
+        (max(passing, plain), " ".join(content[start:end].split()))
+        for passing, plain, start, end in zip(*(standing[at::4] for at in range(4)), strict=True)
+    ]
     for told in sentences(excerpt(content, READ)):
         if _ORDERS.match(told.text) or _REQUEST.search(told.text):
-            return cut(told.text)
-    return ""
+            wish = next((at for at, (_, text) in enumerate(wishes) if told.text in text), None)
+            if wish is None or wishes[wish][0] < STANDS:
+                return Asked(cut(told.text), wish == 0)
+    return Asked()
+
+
+def request(content: str, standing: Sequence[int] = ()) -> str:
+    """The text of that sentence; "" where a turn asks for no work."""
+    return asked(content, standing).text
 
 
 def urgency(content: str) -> int:

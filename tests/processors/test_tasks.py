@@ -8,6 +8,7 @@ import pytest
 
 from processors import PROCESSORS
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
+from processors.standing import StandingTold
 from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
 from processors.tasks.cues import request, said
 from processors.ttl_escalations.events import NoteClosed, NoteOpened, NoteReopened
@@ -358,3 +359,40 @@ def test_what_is_asked_or_denied_moves_nothing(told: str) -> None:
 )
 def test_a_request_is_told_from_a_question_and_from_news(told: str, asked: bool) -> None:
     assert bool(request(told)) is asked
+
+
+def _tasks_of(*talk: tuple[str, str]) -> dict[str, str]:
+    """Of what is said in turn, the tasks that were made: the text of each, and its place in the end."""
+    turns = [
+        TurnRecorded("space", f"t{n}", n * MINUTE, "s", role, role, content)  # type: ignore[arg-type]
+        for n, (role, content) in enumerate(talk, 1)
+    ]
+    return {e.description: e.place for row in fold(PROCESSORS, turns) if isinstance(e := row.event, TaskChanged)}
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Und sprich mich bitte immer mit Du an.",
+        "Can you write all commit messages in English from now on?",
+        "Please always add a test to every change you make.",
+    ],
+)
+def test_a_wish_that_holds_from_then_on_is_no_task(wish: str) -> None:
+    assert _tasks_of(("user", wish), ("assistant", "Sure.")) == {}
+
+
+def test_what_is_asked_for_beside_a_wish_that_holds_is_a_task() -> None:
+    talk = ("user", "Please always answer in English. Can you translate the museum's catalogue?")
+    assert _tasks_of(talk) == {"Can you translate the museum's catalogue?": "active"}
+
+
+def test_what_the_answer_takes_for_a_wish_that_holds_is_a_task_no_more() -> None:
+    desk = Desk()
+    turn = desk.say("bitte duze mich", "E", opens=True)
+    (task,) = desk.now
+    standing = {"turn": turn, "text": "bitte duze mich", "status": "current"}
+    desk.told(StandingTold, id="x", note="", source="said", said_at=0, likelihood=0.5, by="", why=[], **standing)
+    assert (desk.now[task].place, desk.now[task].change) == ("ended", "stands")
+    desk.told(EffortResumed, effort="E", turn="t2")
+    assert desk.places() == {task: "ended"}, "it was no work, so it does not go on"
