@@ -12,11 +12,11 @@ from streams.core.events import MAX_HOURS
 from streams.core.patterns import lazily
 from streams.core.text.marks import Marks
 from streams.core.text.stops import SPACE
-from streams.core.text.telling import excerpt, sentences
+from streams.core.text.telling import excerpt, sentences, shortened
 from streams.core.text.terms import terms
 
 READ, TEXT = 480, 160
-"""Characters of a turn that are read, and of what is kept of a sentence."""
+"""Bytes of a turn that are read, and of what is kept of a sentence."""
 STANDS = 0
 """From this score on, in hundredths of log odds, a sentence is likelier to hold from then on than not."""
 MARKS = (
@@ -173,4 +173,4 @@ def urgency(content: str) -> int:
 
 def cut(text: str) -> str:
     """The beginning of a text, bounded in bytes."""
-    return " ".join(text.split())[: TEXT if text.isascii() else TEXT // 3]
+    return shortened(text, TEXT)

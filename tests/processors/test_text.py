@@ -18,7 +18,7 @@ from streams.core.text.claims import claims
 from streams.core.text.reminders import Doubt, reminders, replied
 from streams.core.text.serving import exceeds, passages, serving
 from streams.core.text.stops import SPACE, STOP, goes_on
-from streams.core.text.telling import sentences
+from streams.core.text.telling import excerpt, sentences, shortened
 from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan, stems, tokens
 from streams.core.text.times import named
 from streams.core.text.within import cost
@@ -535,3 +535,24 @@ def test_what_serves_of_any_text_stands_in_it_word_for_word(said: str, asked: li
     found = serving(passages(said), asked, limit)
     assert all(word in said for word in found.replace("…", " ").split())
     assert cost(found) <= limit + found.count("…") + 2
+
+
+@pytest.mark.parametrize("mark", ["", "—", "ü", "🎉"])
+def test_how_much_of_a_text_is_read_goes_by_its_bytes_and_not_by_one_letter_in_it(mark: str) -> None:
+    said = f"The ferry leaves at nine{mark}. " + "The next one leaves in the afternoon. " * 9
+    assert excerpt(said, 400) == said
+    longer = excerpt(said * 3, 400)
+    assert 250 <= len(longer) <= 400
+    assert excerpt("船は九時に出ます。" * 60, 400).encode().__len__() <= 400
+
+
+def test_a_text_that_is_shortened_ends_at_a_word() -> None:
+    assert shortened("Wir müssen die  Türen prüfen", 40) == "Wir müssen die Türen prüfen"
+    assert shortened("Wir müssen die Türen prüfen", 26) == "Wir müssen die Türen …"
+    assert len(shortened("東京" * 60, 40).encode()) <= 40
+
+
+def test_a_reminder_keeps_the_code_that_its_line_names_and_not_what_is_quoted_beside() -> None:
+    said = "> we should delete it\nPlease remind me to delete `old_flags.py` tomorrow at 9.\n```\nrm -r x\n```"
+    (found,), _ = reminders(said, NOW, -20, 0)
+    assert found.content == "Please remind me to delete `old_flags.py` tomorrow at 9."

@@ -47,6 +47,8 @@ MAX_TIMES = 8
 BESIDE = 3
 """Words before and behind a time that are looked at for standing there."""
 _QUOTED = lazily(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*", re.S | re.M)
+_APART_QUOTED = lazily(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*", re.S | re.M)
+"""What of it stands in lines of its own."""
 _STOP = lazily(rf"{STOP}+(?=\s|$)|[。！？\n]+")
 _STOP_DE = lazily(rf"(?:(?<!\b\d)(?<!\b\d\d){STOP}|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on
 _FAR = ((0.15, "now"), (1, "today"), (3, "days"), (8, "week"), (32, "weeks"), (120, "far"))
@@ -160,18 +162,40 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
         seen += [f"t {word}" for word in folded(text[time.start : time.end])]
         seen.append("t:only" if len(times) == 1 else "t:first" if not at else "t:later")
         seen.append(f"in:{code}")
-        found.append(Candidate(time, text[slice(*spans[place][:2])].strip(), [*dict.fromkeys(seen)]))
+        found.append(Candidate(time, _said(content, text, *spans[place][:2]), [*dict.fromkeys(seen)]))
     for place, (start, end, words) in enumerate(spans[:MAX_TIMES] if not times else ()):
         if every or not ASKING.isdisjoint(words):
             seen = [*_around(text, spans, place), "t:none", f"in:{code}"]
-            found.append(Candidate(None, text[start:end].strip(), seen))
+            found.append(Candidate(None, _said(content, text, start, end), seen))
     return found
 
 
-def sentences_of(content: str) -> list[tuple[str, str]]:
-    """The sentences of what somebody says, without what is quoted, and their language."""
+class Said(NamedTuple):
+    """A sentence of what somebody says."""
+
+    read: str
+    """Without what is quoted in it."""
+    code: str
+    """Its language."""
+    told: str
+    """As it is told, with what of its line is quoted."""
+
+
+def sentences_of(content: str) -> list[Said]:
+    """The sentences of what somebody says."""
     text, code = _unquoted(content)
-    return [(text[start:end].strip(), code) for start, end in _sentences(text, code)]
+    spans = _sentences(text, code)
+    return [Said(text[start:end].strip(), code, _said(content, text, start, end)) for start, end in spans]
+
+
+def _said(content: str, text: str, start: int, end: int) -> str:
+    """A sentence as it is told: with names and code that are quoted within its line ("delete `old.py` tomorrow"), which
+    it says nothing without. What is read of it, `text`, has blanks there."""
+    read = text[start:end]
+    if "`" not in content[start:end]:
+        return read.strip()
+    told = _APART_QUOTED.sub(lambda found: " " * len(found[0]), content[:MAX_READ])[start:end]
+    return told.strip()
 
 
 def spans_of(content: str) -> list[tuple[int, int]]:

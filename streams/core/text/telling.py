@@ -18,6 +18,7 @@ from streams.core.text.cues import ANYWHERE, follow
 from streams.core.text.sentences import FENCE
 from streams.core.text.stops import goes_on
 from streams.core.text.terms import BEGINNINGS, CAPITAL, MORE, NAMED, SAYS, SENTENCE, WORDS, begin
+from streams.core.text.within import first_bytes, last_bytes
 
 LONGEST = 56
 """Tokens of a sentence that is quoted whole; a longer one ends at a clause."""
@@ -209,20 +210,23 @@ def within(sentence: str, most: int) -> str:
 
 
 def excerpt(content: str, most: int) -> str:
-    """The whole sentences at the beginning of a text, and at the end of a long one, in about `most` characters.
+    """The whole sentences at the beginning of a text, and at the end of a long one, in about `most` bytes.
 
-    A sentence that is longer itself ends at a word, with an ellipsis. Of other scripts than ASCII a third as many: what
-    is kept is bounded in bytes.
+    A sentence that is longer itself ends at a word, with an ellipsis. Why bytes: records are bounded by them, and a
+    text with a dash or an umlaut in it is no longer than another.
     """
-    if not content.isascii():
-        most //= 3
-    if len(content) <= most:
+    if _fits(content, most):
         return content
-    head, tail = content[: most * 2 // 3], content[-(most // 3) :]
+    head, tail = first_bytes(content[:most], most * 2 // 3), last_bytes(content[-most:], most // 3)
     stop = max(map(head.rfind, STOPS))
     begins = [at for mark in STOPS if (at := tail.find(mark)) >= 0]
-    head = head[: stop + 1] if stop > most // 4 else beginning(content, len(head))
+    head = head[: stop + 1] if len(head[: max(stop, 0)].encode()) > most // 4 else beginning(content, len(head))
     return f"{head}\n{tail[min(begins) + 1 :].lstrip()}" if begins else head
+
+
+def _fits(content: str, most: int) -> bool:
+    """Whether a text takes `most` bytes of UTF-8 at most."""
+    return len(content) <= most and (content.isascii() or len(content.encode()) <= most)
 
 
 def beginning(content: str, most: int) -> str:
@@ -231,9 +235,17 @@ def beginning(content: str, most: int) -> str:
     if len(content) <= most:
         return content
     word = max(content.rfind(" ", 0, most + 1), content.rfind("\n", 0, most + 1))
-    return content[: word if word > most // 4 else most].rstrip(OPEN) + " …"
+    return content[: word if word > most // 4 else most].rstrip(OPEN) + _MORE
 
 
+def shortened(text: str, most: int) -> str:
+    """A text in one line, of at most `most` bytes: of a longer one its beginning, to the end of a word, and an
+    ellipsis."""
+    text = " ".join(text.split())
+    return text if _fits(text, most) else beginning(text, len(first_bytes(text[:most], most - len(_MORE.encode()))))
+
+
+_MORE = " …"
 OPEN = " ,;:—–，；：、"
 """What stands before no ellipsis."""
 STOPS = (". ", "! ", "? ", "\n", "。", "！", "？")
