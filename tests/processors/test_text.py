@@ -556,3 +556,21 @@ def test_a_reminder_keeps_the_code_that_its_line_names_and_not_what_is_quoted_be
     said = "> we should delete it\nPlease remind me to delete `old_flags.py` tomorrow at 9.\n```\nrm -r x\n```"
     (found,), _ = reminders(said, NOW, -20, 0)
     assert found.content == "Please remind me to delete `old_flags.py` tomorrow at 9."
+
+
+@pytest.mark.parametrize(("content", "by"), [
+    ("Please remind me of the checkup in September.", "2026-10-01"),
+    ("Remind me to renew the licence in early February", "2027-03-01"),
+    ("Remind me in May 2027 to renew the licence", "2027-06-01"),
+    ("Erinnere mich bitte im August an die Steuererklärung", "2026-09-01"),
+    ("Recuérdame en agosto que renueve el carné", "2026-09-01"),
+    ("Rappelle-moi en août de renouveler la carte", "2026-09-01"),
+])  # fmt: skip
+def test_what_is_asked_for_in_a_month_is_due_when_that_month_is_over(content: str, by: str) -> None:
+    (found,), _ = reminders(content, NOW, -20, 0)
+    assert found.moment == datetime.fromisoformat(by)
+
+
+@pytest.mark.parametrize("content", ["We launched in March.", "I said, ask me in August.", "Due in June, and radiant."])
+def test_a_month_alone_asks_for_nothing(content: str) -> None:
+    assert named(content, "en", NOW) == []

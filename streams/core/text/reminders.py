@@ -26,7 +26,7 @@ from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
-from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, Time, Ttl, haste, lead, named
+from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, Time, Ttl, haste, in_month, lead, named
 
 MAX_READ = 6_000
 """Characters read of a turn: a thousand words; further down stands what was pasted."""
@@ -246,7 +246,13 @@ def reminders(content: str, now: datetime, sure: int, asks: int) -> tuple[list[R
         doubts = sorted(found.values(), key=lambda one: -one.score)[:MAX_DOUBTS]
         return [], [Doubt(d[0][:MAX_DOUBT], d[1].isoformat() if d[1] else "", *d[2:]) for d in doubts]
     best = max(sures, key=lambda one: one.score)
-    return [one for one in sures if one is best or one.asked >= asks][:MAX_REMINDERS], []
+    wanted = [one for one in sures if one is best or one.asked >= asks][:MAX_REMINDERS]
+    return [one if one.moment else one._replace(moment=_month(one.content, now)) for one in wanted], []
+
+
+def _month(content: str, now: datetime) -> datetime | None:
+    """By when what names no day is wanted, where it names a month."""
+    return in_month(content, language(content, folded(content)), now)
 
 
 def replied(doubts: Sequence[Doubt], reply: str, now: datetime, enough: int) -> Reminder | None:
