@@ -574,3 +574,11 @@ def test_what_is_asked_for_in_a_month_is_due_when_that_month_is_over(content: st
 @pytest.mark.parametrize("content", ["We launched in March.", "I said, ask me in August.", "Due in June, and radiant."])
 def test_a_month_alone_asks_for_nothing(content: str) -> None:
     assert named(content, "en", NOW) == []
+
+
+def test_what_is_shown_of_a_log_that_is_pasted_begins_with_what_was_said_of_it() -> None:
+    log = "\n".join(f"09:{n % 60:02} worker-{n} lost its lease, retry {n}" for n in range(120))
+    said = f"Here is last night's log, what is wrong?\n{log}"
+    found = serving(passages(said), ["leas", "retri"], 160)
+    assert found.startswith("Here is last night's log, what is wrong?\n")
+    assert "lost its lease" in found
