@@ -38,7 +38,7 @@ def _turn(params: DaysParams, state: State, turn: TurnRecorded, raw: Raw[TurnRec
 
 PROCESSOR = Processor(
     name="days",
-    version=1,
+    version=2,
     params=DaysParams,
     takes=(on(TurnRecorded, _turn),),
     emits=(DayNamed,),

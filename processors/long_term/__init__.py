@@ -627,7 +627,7 @@ class _Timed:
 
 PROCESSOR = Processor(
     name="long_term",
-    version=5,
+    version=6,
     params=LongTermParams,
     takes=(
         on(ArtifactMade, _Timed(_concluded)),

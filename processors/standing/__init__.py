@@ -298,7 +298,7 @@ FROM standing
 """
 PROCESSOR = Processor(
     name="standing",
-    version=4,
+    version=5,
     params=StandingParams,
     takes=(
         on(BeliefContradicted, _contradicted),

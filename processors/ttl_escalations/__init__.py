@@ -272,7 +272,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=17,
+    version=18,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(
