@@ -95,13 +95,15 @@ def said(content: str, role: str) -> Said:
     lowered = content[:READ].lower()
     if not any(mark in lowered for mark in MARKS):
         return NOTHING
-    found = NOTHING
+    found, before = NOTHING, ""
     for text in _told(content):
         if role == "assistant" and _ASKS.search(text):
             found = found._replace(asks=True)
         elif (waits := _WAITS.search(text)) and not _NOT.search(text, 0, waits.start()):
             told = waits["tail"]
-            found = found._replace(waits=cut(told if terms(told)[0] else text))  # "blocked on that" tells of nothing
+            if not terms(told)[0]:  # "blocked on that" tells of nothing, what was said before it of what "that" is
+                told = f"{before} {text}"
+            found = found._replace(waits=cut(told))
         elif role == "user" and _DROPPED.search(text):
             found = found._replace(dropped=True)
         elif _DONE.search(text) and not _NOT.search(text) and not _YET.search(text):
@@ -117,6 +119,7 @@ def said(content: str, role: str) -> Said:
             found = found._replace(step=cut(step["tail"]))
         elif _BEGUN.search(text) and not _NOT.search(text):
             found = found._replace(begun=True)
+        before = text
     return found
 
 

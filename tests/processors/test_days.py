@@ -49,6 +49,7 @@ def test_what_is_said_of_a_day_to_come_is_kept_by_that_day(content: str, days: l
         "Call me at nine.",
         "Good morning",
         "> The plumber comes on Thursday.",
+        "Why so many?\n2024-01-02T09:08:16Z DEBUG lease of the batch worker\n[2024-01-03 10:00:00,123] lost the lease",
     ],
 )
 def test_questions_repetitions_and_what_names_no_day_to_come_are_not(content: str) -> None:

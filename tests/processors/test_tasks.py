@@ -334,6 +334,16 @@ def test_what_something_waits_for_is_the_sentence_where_its_end_tells_nothing() 
     assert said("We're blocked on the glass.", "user").waits == "the glass"
 
 
+def test_what_is_waited_for_without_its_name_is_what_was_said_before_and_comes_by_it() -> None:
+    desk = Desk()
+    desk.say("Could you glaze the greenhouse?", "E", opens=True)
+    (task,) = desk.now
+    desk.say("The quote of Marek is missing. We're waiting for him.", "E")
+    assert desk.now[task].reason == "The quote of Marek is missing. We're waiting for him."
+    desk.say("Marek sent us the quote.", "E")
+    assert desk.changes(task)[-2:] == ["blocked", "unblocked"]
+
+
 @pytest.mark.parametrize(
     "told",
     ["Is it half done?", "We are not waiting for the glass.", "I can't wait for the weekend!", "It is not half done."],

@@ -46,8 +46,11 @@ MAX_TIMES = 8
 """Times of one turn that are looked at."""
 BESIDE = 3
 """Words before and behind a time that are looked at for standing there."""
-_QUOTED = lazily(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*", re.S | re.M)
-_APART_QUOTED = lazily(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*", re.S | re.M)
+_RECORD = r"^[ \t]*[\[(]?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d:\d\d[^\n]*"
+"""A line that begins with a moment to the second: a log's, and nobody's words."""
+_RECORDED = lazily(_RECORD, re.M)
+_QUOTED = lazily(rf"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*|{_RECORD}", re.S | re.M)
+_APART_QUOTED = lazily(rf"```.*?(?:```|\Z)|^[ \t]*>[^\n]*|{_RECORD}", re.S | re.M)
 """What of it stands in lines of its own."""
 _STOP = lazily(rf"{STOP}+(?=\s|$)|[。！？\n]+")
 _STOP_DE = lazily(rf"(?:(?<!\b\d)(?<!\b\d\d){STOP}|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on
@@ -206,7 +209,7 @@ def spans_of(content: str) -> list[tuple[int, int]]:
 def _unquoted(content: str) -> tuple[str, str]:
     """What is read of a turn, what is quoted in it left blank, and its language."""
     text = content[:MAX_READ]
-    if "`" in text or ">" in text:
+    if "`" in text or ">" in text or _RECORDED.search(text):
         text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
     return text, language(text, folded(text))
 
