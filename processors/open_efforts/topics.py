@@ -253,7 +253,7 @@ def _edged(text: str) -> str:
     bare = text.rstrip(_EDGE)
     if _OPENED.isdisjoint(bare):
         return bare
-    for opened, closed in _PAIRS:
+    for opened, closed in _PAIRS.items():
         if opened not in bare or (bare.count(opened) % 2 == 0 if opened == closed else bare.count(closed)):
             continue
         if text[len(bare) : len(bare) + 1] == closed:
@@ -262,8 +262,8 @@ def _edged(text: str) -> str:
     return bare
 
 
-_PAIRS = ('""', "“”", "„“", "«»", "()", "[]", "{}", "「」", "『』")
-_OPENED = frozenset(pair[0] for pair in _PAIRS)
+_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "(": ")", "[": "]", "{": "}", "「": "」", "『": "』"}
+_OPENED = frozenset(_PAIRS)
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
 
 
