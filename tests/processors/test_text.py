@@ -582,3 +582,21 @@ def test_what_is_shown_of_a_log_that_is_pasted_begins_with_what_was_said_of_it()
     found = serving(passages(said), ["leas", "retri"], 160)
     assert found.startswith("Here is last night's log, what is wrong?\n")
     assert "lost its lease" in found
+
+
+@pytest.mark.parametrize(("content", "expected"), [
+    ("Kowalski kommt am 12. um neun. Bis dann, Uwe.", ["Kowalski kommt am 12. um neun.", "Bis dann, Uwe."]),
+    ("Vom 3. bis zum 14. sind wir in Rom. Der Hund auch.", ["Vom 3. bis zum 14. sind wir in Rom.", "Der Hund auch."]),
+    ("The boats sold were 12. Others leak badly.", ["The boats sold were 12.", "Others leak badly."]),
+])  # fmt: skip
+def test_a_sentence_does_not_end_behind_a_day_that_goes_on_in_lower_case(content: str, expected: list[str]) -> None:
+    assert re.split(SPACE, content) == expected
+    assert [told.text for told in sentences(content)] == expected
+
+
+def test_lines_of_a_log_are_no_sentences_beside_what_is_said_of_it() -> None:
+    log = "2026-10-07T08:12:10Z ERROR [worker-24] the lease of the batch expired\n[2026-10-07 08:12:11,040] retry"
+    assert [told.text for told in sentences(f"The worker fails again.\n{log}\nWhat is wrong?")] == [
+        "The worker fails again.", "What is wrong?",
+    ]  # fmt: skip
+    assert sentences(log)[0].text.startswith("2026-10-07T08:12:10Z ERROR")

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from streams.core.patterns import lazily
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
+from streams.core.text.sentences import RECORD
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
 from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, Time, Ttl, haste, in_month, lead, named
@@ -46,11 +47,9 @@ MAX_TIMES = 8
 """Times of one turn that are looked at."""
 BESIDE = 3
 """Words before and behind a time that are looked at for standing there."""
-_RECORD = r"^[ \t]*[\[(]?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d:\d\d[^\n]*"
-"""A line that begins with a moment to the second: a log's, and nobody's words."""
-_RECORDED = lazily(_RECORD, re.M)
-_QUOTED = lazily(rf"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*|{_RECORD}", re.S | re.M)
-_APART_QUOTED = lazily(rf"```.*?(?:```|\Z)|^[ \t]*>[^\n]*|{_RECORD}", re.S | re.M)
+_RECORDED = lazily(RECORD, re.M)
+_QUOTED = lazily(rf"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*|{RECORD}", re.S | re.M)
+_APART_QUOTED = lazily(rf"```.*?(?:```|\Z)|^[ \t]*>[^\n]*|{RECORD}", re.S | re.M)
 """What of it stands in lines of its own."""
 _STOP = lazily(rf"{STOP}+(?=\s|$)|[。！？\n]+")
 _STOP_DE = lazily(rf"(?:(?<!\b\d)(?<!\b\d\d){STOP}|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on

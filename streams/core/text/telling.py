@@ -15,7 +15,7 @@ from typing import NamedTuple
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import ANYWHERE, follow
-from streams.core.text.sentences import FENCE
+from streams.core.text.sentences import FENCE, RECORD
 from streams.core.text.stops import goes_on
 from streams.core.text.terms import BEGINNINGS, CAPITAL, MORE, NAMED, SAYS, SENTENCE, WORDS, begin
 from streams.core.text.within import first_bytes, last_bytes
@@ -41,6 +41,7 @@ FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "c
 _WIDE_END = lazily("[。！？]+[”」』）]*(?=\\S)")
 _MARKS = lazily(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 """What a line of a list, a heading or a quotation begins with."""
+_RECORD = lazily(RECORD)
 _BOLD = lazily(r"(?<![\w*/`])\*\*(?=[^\s*])([^*\n]+)(?<=\S)\*\*(?![\w*/])")
 _RULED = "|:- \t"
 """Of what the line below the names of a table's columns is made (Markdown, as models write it)."""
@@ -92,6 +93,8 @@ def _lines(text: str) -> Sequence[tuple[str, bool]]:
         text = _BOLD.sub(r"\1", text)
     if text[:1] in "-*>#•|123456789" or "\n" in text:
         said = text.splitlines()
+        if ":" in text and (told := [line for line in said if line.strip() and not _RECORD.match(line)]):
+            said = told  # beside what somebody says, lines of a log are none
         found = _rows(said) if "|" in text else [(line, False) for line in said]
         return [
             (line[mark.end() :], True) if (mark := _MARKS.match(line)) else (line, is_row) for line, is_row in found
@@ -120,7 +123,8 @@ def _ends(words: Sequence[str], flags: Sequence[int]) -> Iterator[int]:
     """The places after the last word of each sentence."""
     last = len(words) - 1
     for at in compress(range(last), flags):
-        if flags[at] & SENTENCE and not (words[at][-1] == "." and goes_on(words[at], words[at + 1])):
+        word = words[at]
+        if flags[at] & SENTENCE and not (word[-1] == "." and goes_on(word, words[at + 1], words[max(at - 1, 0)])):
             yield at + 1
     yield last + 1
 
