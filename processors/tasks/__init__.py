@@ -26,7 +26,7 @@ from typing import Any
 
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
 from processors.standing import StandingTold
-from processors.tasks.cues import Said, asked, cut, frees, frees_by_name, request, said, urgency
+from processors.tasks.cues import STANDS, Said, asked, cut, frees, frees_by_name, request, said, urgency
 from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
 from processors.tasks.params import TasksParams
 from processors.tasks.section import SECTIONS, SHOWN
@@ -35,6 +35,7 @@ from streams.core.events import HOUR, MINUTE, NoteSettled, TaskDeclared, TaskUpd
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.commonness import CLASSES
+from streams.core.text.learned import likelihood
 from streams.core.text.terms import terms
 
 __all__ = ["PROCESSOR", "TaskChanged", "TaskTurnedTo", "TasksParams"]
@@ -586,10 +587,11 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
 
 
 def _stood(params: TasksParams, state: State, told: StandingTold, raw: Raw[Any]) -> Sequence[Derived]:
-    """What was asked for turns out to hold from then on: a wish to keep to, which is never done, and no task."""
+    """What was asked for turns out to hold from then on, likelier than not: a wish to keep to, which is never done, and
+    no task."""
     desk = _Desk(params, state, told, raw.event.id, raw.now)
     id, task = desk.linked(f"turn/{told.turn}") if told.turn and told.status == "current" else ("", None)
-    if task is not None and task.source == "talk" and task.may_stand:
+    if task is not None and task.source == "talk" and task.may_stand and told.likelihood >= likelihood(STANDS):
         desk.end(id, task, "dropped", "", "stands")
         state.delete(f"ended/{id}")  # nothing opens it again
     return desk.out

@@ -401,8 +401,10 @@ def test_what_the_answer_takes_for_a_wish_that_holds_is_a_task_no_more() -> None
     desk = Desk()
     turn = desk.say("bitte duze mich", "E", opens=True)
     (task,) = desk.now
-    standing = {"turn": turn, "text": "bitte duze mich", "status": "current"}
-    desk.told(StandingTold, id="x", note="", source="said", said_at=0, likelihood=0.5, by="", why=[], **standing)
+    standing = {"turn": turn, "text": "bitte duze mich", "status": "current", "note": "", "source": "said", "by": ""}
+    desk.told(StandingTold, id="x", said_at=0, likelihood=0.3, why=[], **standing)
+    assert desk.places() == {task: "active"}, "it is likelier not to hold"
+    desk.told(StandingTold, id="x", said_at=0, likelihood=0.5, why=[], **standing)
     assert (desk.now[task].place, desk.now[task].change) == ("ended", "stands")
     desk.told(EffortResumed, effort="E", turn="t2")
     assert desk.places() == {task: "ended"}, "it was no work, so it does not go on"
