@@ -349,6 +349,14 @@ def test_the_context_after_each_turn_is_what_its_position_gives_later(run, tmp_p
         assert run("context", "--session", "s", "--as-of", position, home=tmp_path).out == text
 
 
+def test_a_budget_into_which_nothing_fits_is_told(run, tmp_path):
+    turn = line("s", "Which of the two boats leaks since the storm, and where?", at="2026-01-05T09:00:00Z").encode()
+    run("feed", "-", home=tmp_path, stdin=turn)
+    found = run("context", "--session", "s", "--budget", "3", home=tmp_path)
+    assert (found.code, found.out.strip()) == (OK, "")
+    assert "nothing fits into 3 tokens" in found.err
+
+
 def test_show_within_a_limit_names_what_it_left_out(run, home):
     told = run("show", "import-day-01..import-day-40", "--tokens", 200, home=home)
     assert re.search(r"\[\d+ turns of \d+ tokens left out: mnemolog show import-day-\d+\.\.import-day-\d+\]", told.out)

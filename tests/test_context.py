@@ -184,6 +184,18 @@ def test_ids_dates_and_amounts_of_turns_are_told_those_said_most_first_and_nothi
     assert [c.line for c in few] == ["flight HAT136"]
 
 
+def test_of_a_log_that_is_pasted_no_ids_are_told_but_those_that_others_tell_too() -> None:
+    log = "\n".join(
+        f"2026-10-0{n % 9 + 1}T09:06:{n % 60:02}Z worker-{n} retry id=66ceab{n:03} took {n}ms" for n in range(200)
+    )
+    talk = [
+        spoken(0, "PR #812 pays 9,120.25 again"), spoken(1, f"Here is the log:\n{log}\nWhy so many?"),
+        spoken(2, "worker-150 looks odd"),
+    ]  # fmt: skip
+    (shown,) = composed(section("a", 20, piece("payout", 0.9, 1, figures=[2, 1, 0])), talk=talk).shown()
+    assert shown.line == "payout worker-150, #812, 9,120.25"
+
+
 def test_a_turn_stands_once_whichever_sections_offer_it() -> None:
     both = Piece("", "said", 0.5, turn=3)
     found = composed(
@@ -726,6 +738,21 @@ def test_a_conclusion_in_the_words_of_a_turn_that_was_taken_back_is_not_shown() 
         talk = Talk(spoken(1, "It was the seal."), kept=[scored, progressed, end])
         (piece,) = concluded(WorkingContextParams(), ConcludedParams(), ASK, talk)
         assert piece.text == f"- The pump: {words} [one]"
+
+
+def test_a_concluded_effort_whose_conclusion_tells_nothing_is_told_by_what_that_was_said_to() -> None:
+    talk = Talk(
+        kept=[
+            scored(("e1", "concluded", 0.4)),
+            make(EffortOpened, effort="e1", topic="Nginx reload"),
+            make(
+                EffortProgressed, effort="e1", topic="Nginx reload", summary="The port was taken.\nReload it with -s."
+            ),
+            make(EffortConcluded, effort="e1", turn="t9", conclusion="thx"),
+        ]
+    )
+    (piece,) = concluded(WorkingContextParams(), ConcludedParams(), ASK, talk)
+    assert piece.text == "- Nginx reload: Reload it with -s. thx [e1]"
 
 
 def test_a_concluded_effort_is_a_line_with_what_it_came_to() -> None:

@@ -112,7 +112,7 @@ def sentences(text: str) -> tuple[Language, Sequence[Sentence]]:
         if (
             raw[-1] in _ENDS
             and (mark := _MARKS[raw])
-            and not (mark == "." and place < len(raws) and goes_on(raw, raws[place]))
+            and not (mark == "." and place < len(raws) and goes_on(raw, raws[place], raws[max(place - 2, 0)]))
         ):
             found.append(Sentence(spoken, raws[start:place], mark, not start))
             start = place

@@ -14,9 +14,9 @@ from streams.core.text.languages import language
 from streams.core.text.reminders import MAX_READ, may_name_day, sentences_of
 from streams.core.text.signals import folded
 from streams.core.text.spans import Span, spanned
+from streams.core.text.telling import shortened
 from streams.core.text.times import named
 from streams.core.text.wide import ASKS
-from streams.core.text.within import first_bytes
 
 MAX_DAYS, MAX_AHEAD = 3, 400
 """Days of one turn; further ahead lies what is told as a number of years."""
@@ -44,10 +44,10 @@ def days_named(turn: TurnRecorded, cues: Collection[str], now: datetime) -> Iter
     least = 1 + ("greeting" in cues)
     if len(sentences) == 1 and ("wh" in cues or "question" in cues):
         return
-    for sentence, code in sentences:
+    for sentence, code, told in sentences:
         if sentence.rstrip()[-1:] in "?？":
             continue
-        text = whole if len(whole) <= MAX_TEXT else first_bytes(sentence, MAX_TEXT)
+        text = whole if len(whole) <= MAX_TEXT else shortened(told, MAX_TEXT)
         for time in named(sentence, code, now):
             day = (time.moment - _MOMENT * (not time.exact)).date()
             ahead = (day - now.date()).days

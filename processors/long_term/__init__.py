@@ -66,8 +66,8 @@ from streams.core.events import (
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, otherwise, r6
 from streams.core.read_model import Keep, read_model
-from streams.core.text.telling import Told, excerpt, sentences
-from streams.core.text.within import cost, first_bytes
+from streams.core.text.telling import Told, excerpt, sentences, shortened
+from streams.core.text.within import cost
 
 COGMEM = "CogMem"
 
@@ -97,7 +97,7 @@ _NONE: tuple[Derived, ...] = ()
 
 def _cut(text: str) -> str:
     """A sentence, bounded in bytes."""
-    return first_bytes(plain(text), TEXT)
+    return shortened(plain(text), TEXT)
 
 
 # -- what waits in a session -------------------------------------------------------------------------------------------
@@ -627,7 +627,7 @@ class _Timed:
 
 PROCESSOR = Processor(
     name="long_term",
-    version=5,
+    version=6,
     params=LongTermParams,
     takes=(
         on(ArtifactMade, _Timed(_concluded)),

@@ -273,7 +273,7 @@ def may_be_mine(content: str, asked: str = "") -> bool:
 
 def _read(content: str) -> str:
     """What is read of a turn."""
-    return excerpt(content, READ if content.isascii() else 3 * READ)
+    return excerpt(content, len(content[:READ].encode()))
 
 
 @lru_cache(maxsize=2)

@@ -240,7 +240,7 @@ def _phrase(
         points += WORTH["light"]
     if len(said) > 1 and any(flag & NAMED for flag in flags[start:end]):
         points += WORTH["named"]
-    text = " ".join(words[start:end]).strip(_EDGE)
+    text = _edged(" ".join(words[start:end]))
     if not flags[end - 1] & CLAUSE and owns(text):
         text = text[:-2]
     if _NAME.isdisjoint(text.partition(" ")[0]):
@@ -248,6 +248,24 @@ def _phrase(
     return Phrase(text, before + start, before + end, points)
 
 
+def _edged(text: str) -> str:
+    """A text without the marks at its edges, but for one that closes what is opened within; one that is opened and not
+    closed is left out."""
+    text = text.lstrip(_EDGE)
+    bare = text.rstrip(_EDGE)
+    if _OPENED.isdisjoint(bare):
+        return bare
+    for opened, closed in _PAIRS.items():
+        if opened not in bare or (bare.count(opened) % 2 == 0 if opened == closed else bare.count(closed)):
+            continue
+        if text[len(bare) : len(bare) + 1] == closed:
+            return bare + closed
+        bare = bare.replace(opened, "", 1)
+    return bare
+
+
+_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "(": ")", "[": "]", "{": "}", "「": "」", "『": "』"}
+_OPENED = frozenset(_PAIRS)
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
 
 

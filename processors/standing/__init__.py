@@ -33,6 +33,7 @@ from streams.core.text.learned import likelihood
 from streams.core.text.named import rule_of
 from streams.core.text.signals import folded
 from streams.core.text.standing import BEFORE, answered, doing, in_passing, why, why_answered
+from streams.core.text.telling import shortened
 from streams.core.text.within import first_bytes
 
 __all__ = ["PROCESSOR", "StandingParams", "StandingTold"]
@@ -198,7 +199,7 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
             break
         sentence = turn.content[start:end]
         said = in_passing(passing, sentence, before)
-        text = whole if short else first_bytes(" ".join(sentence.split()), MAX_TEXT)
+        text = whole if short else shortened(sentence, MAX_TEXT)
         if (score := max(said, plain)) >= sure:
             ids.append(derived_id("standing", turn.space, turn.id, number))
             signals = why(turn.content, start, end, does, before)
@@ -242,7 +243,7 @@ def _taken(params: StandingParams, state: State, fact: NoteTaken, raw: Raw[NoteT
     said = rule_of(fact.content, fact.context)
     if not said:
         return [*_end(state, fact, id, "settled")]  # taken again, as another kind
-    text = first_bytes(" ".join(said.split()), MAX_TEXT)
+    text = shortened(said, MAX_TEXT)
     state.put(f"note/{fact.note}", Ids([id]))
     before = state.get(f"id/{id}", Kept)
     gone = [*_end(state, fact, id, "settled")] if before is not None and before.text != text else []
@@ -297,7 +298,7 @@ FROM standing
 """
 PROCESSOR = Processor(
     name="standing",
-    version=4,
+    version=5,
     params=StandingParams,
     takes=(
         on(BeliefContradicted, _contradicted),

@@ -11,9 +11,9 @@ could go on holds its own less firmly with time:
 A task is declared (`task-declared`, `task-updated`), or it is made of talk: what an effort first asks for, done when
 the effort is concluded, or when a note of that request is settled, open again when either goes on. One that was
 declared ends by such a fact, or by talk that says in its own words that it is done; a later fact on how it stands opens
-it again. Talk is about the task of its effort, or the one with whose words it shares enough. "Waiting for…", "half
-done", "the next step is…", "it should take three hours" move that task; what says that the thing waited for is there
-unblocks whichever waits for it.
+it again. What is asked to hold from then on (see standing) is a wish to keep to, and no task. Talk is about the task of
+its effort, or the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…", "it should
+take three hours" move that task; what says that the thing waited for is there unblocks whichever waits for it.
 
 Source: three-column working memory.
 """
@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
-from processors.tasks.cues import Said, cut, frees, frees_by_name, request, said, urgency
+from processors.standing import StandingTold
+from processors.tasks.cues import STANDS, Said, asked, cut, frees, frees_by_name, request, said, urgency
 from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
 from processors.tasks.params import TasksParams
 from processors.tasks.section import SECTIONS, SHOWN
@@ -34,6 +35,7 @@ from streams.core.events import HOUR, MINUTE, NoteSettled, TaskDeclared, TaskUpd
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.commonness import CLASSES
+from streams.core.text.learned import likelihood
 from streams.core.text.terms import terms
 
 __all__ = ["PROCESSOR", "TaskChanged", "TaskTurnedTo", "TasksParams"]
@@ -77,6 +79,8 @@ class Task:
     """When it was last spoken of."""
     talked: bool = False
     """Whether talk ended it, and no fact did."""
+    may_stand: bool = False
+    """Whether what asks for it may turn out to hold from then on, as the answer takes it."""
 
     @property
     def waits_for_none(self) -> bool:
@@ -359,16 +363,16 @@ def _opened(params: TasksParams, state: State, effort: EffortOpened, raw: Raw[An
 def _ask(desk: _Desk, effort: str, raw: Raw[TurnRecorded], least: int = 0) -> None:
     """What a turn asks for, in `least` telling words, is a task, unless its words are those of one that is known."""
     params, state, turn = desk.params, desk.state, raw.event
-    asked = request(turn.content)
-    stems = stems_of(asked)
+    text, may_stand = asked(turn.content, raw.text.standing)
+    stems = stems_of(text)
     if known := desk.alike(raw.text.terms, asked=stems):
         state.put(f"effort/{effort}", Link(known))
         return
-    if not asked or len(stems) < least:
+    if not text or len(stems) < least:
         return
     id, haste = derived_id("task", turn.space, turn.id), urgency(turn.content)
     priority = params.urgent if haste > 0 else params.someday if haste < 0 else params.asked
-    task = Task(asked, "talk", turn.id, turn.at, priority, stems, touched=raw.now)
+    task = Task(text, "talk", turn.id, turn.at, priority, stems, touched=raw.now, may_stand=may_stand)
     state.put(f"effort/{effort}", Link(id))
     state.put(f"turn/{turn.id}", Link(id))
     desk.begin(id, task)
@@ -479,9 +483,10 @@ def _resumed(params: TasksParams, state: State, effort: EffortResumed, raw: Raw[
     link = state.get(f"effort/{effort.effort}", Link)
     task = state.get(f"ended/{link.task}", Task) if link is not None else None
     turn = raw.event
-    asked = request(turn.content) if isinstance(turn, TurnRecorded) and turn.role == "user" else ""
+    is_said = isinstance(turn, TurnRecorded) and turn.role == "user"
+    wanted = request(turn.content, raw.text.standing) if is_said else ""
     if link is not None and task is not None and task.source == "talk":
-        if not asked or desk.meant(task, asked):
+        if not wanted or desk.meant(task, wanted):
             desk.reopen(link.task, task)
         else:
             state.delete(f"effort/{effort.effort}")
@@ -581,6 +586,17 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
     return desk.out
 
 
+def _stood(params: TasksParams, state: State, told: StandingTold, raw: Raw[Any]) -> Sequence[Derived]:
+    """What was asked for turns out to hold from then on, likelier than not: a wish to keep to, which is never done, and
+    no task."""
+    desk = _Desk(params, state, told, raw.event.id, raw.now)
+    id, task = desk.linked(f"turn/{told.turn}") if told.turn and told.status == "current" else ("", None)
+    if task is not None and task.source == "talk" and task.may_stand and told.likelihood >= likelihood(STANDS):
+        desk.end(id, task, "dropped", "", "stands")
+        state.delete(f"ended/{id}")  # nothing opens it again
+    return desk.out
+
+
 def _noted(params: TasksParams, state: State, note: NoteOpened, raw: Raw[Any]) -> Sequence[Derived]:
     """A note of the request that a task was made of is remembered: what settles the one ends the other."""
     desk = _Desk(params, state, note, note.turn, raw.now)
@@ -611,8 +627,8 @@ def _unsettled(params: TasksParams, state: State, note: NoteReopened, raw: Raw[A
 
 PROCESSOR = Processor(
     name="tasks",
-    version=8,
-    reads=(RAW, "open_efforts", "ttl_escalations"),
+    version=9,
+    reads=(RAW, "open_efforts", "ttl_escalations", "standing"),
     params=TasksParams,
     takes=(
         on(EffortOpened, _opened),
@@ -620,6 +636,7 @@ PROCESSOR = Processor(
         on(EffortConcluded, _concluded),
         on(EffortResumed, _resumed),
         on(EffortRated, _rated),
+        on(StandingTold, _stood),
         on(NoteOpened, _noted),
         on(NoteClosed, _settled),
         on(NoteReopened, _unsettled),

@@ -12,11 +12,13 @@ from streams.core.events import MAX_HOURS
 from streams.core.patterns import lazily
 from streams.core.text.marks import Marks
 from streams.core.text.stops import SPACE
-from streams.core.text.telling import excerpt, sentences
+from streams.core.text.telling import excerpt, sentences, shortened
 from streams.core.text.terms import terms
 
 READ, TEXT = 480, 160
-"""Characters of a turn that are read, and of what is kept of a sentence."""
+"""Bytes of a turn that are read, and of what is kept of a sentence."""
+STANDS = 0
+"""From this score on, in hundredths of log odds, a sentence is likelier to hold from then on than not."""
 MARKS = (
     *("waiting", "wait for", "wait on", "block", "stuck on", "on hold", "done", "finished", "complete", "half", "%"),
     *("next", "progress", "started", "begun", "working on", "starting", "drop", "forget about", "abandon", "cancel"),
@@ -93,13 +95,15 @@ def said(content: str, role: str) -> Said:
     lowered = content[:READ].lower()
     if not any(mark in lowered for mark in MARKS):
         return NOTHING
-    found = NOTHING
+    found, before = NOTHING, ""
     for text in _told(content):
         if role == "assistant" and _ASKS.search(text):
             found = found._replace(asks=True)
         elif (waits := _WAITS.search(text)) and not _NOT.search(text, 0, waits.start()):
             told = waits["tail"]
-            found = found._replace(waits=cut(told if terms(told)[0] else text))  # "blocked on that" tells of nothing
+            if not terms(told)[0]:  # "blocked on that" tells of nothing, what was said before it of what "that" is
+                told = f"{before} {text}"
+            found = found._replace(waits=cut(told))
         elif role == "user" and _DROPPED.search(text):
             found = found._replace(dropped=True)
         elif _DONE.search(text) and not _NOT.search(text) and not _YET.search(text):
@@ -115,6 +119,7 @@ def said(content: str, role: str) -> Said:
             found = found._replace(step=cut(step["tail"]))
         elif _BEGUN.search(text) and not _NOT.search(text):
             found = found._replace(begun=True)
+        before = text
     return found
 
 
@@ -134,12 +139,33 @@ def frees_by_name(content: str) -> bool:
     return any(words in lowered for words in ("unblocked", "no longer blocked", "no longer waiting"))
 
 
-def request(content: str) -> str:
-    """The sentence by which a turn asks for work; "" where it asks for none."""
+class Asked(NamedTuple):
+    """The sentence by which a turn asks for work."""
+
+    text: str = ""
+    """"" where it asks for none."""
+    may_stand: bool = False
+    """Whether it is the likeliest of its turn to be a wish that holds from then on: no work then, which ends."""
+
+
+def asked(content: str, standing: Sequence[int] = ()) -> Asked:
+    """The sentence by which a turn asks for work. `standing`: its sentences that may hold from then on, as the features
+    of its text tell (see core/text/standing); one that is likelier to than not asks for none."""
+    wishes = [
+        (max(passing, plain), " ".join(content[start:end].split()))
+        for passing, plain, start, end in zip(*(standing[at::4] for at in range(4)), strict=True)
+    ]
     for told in sentences(excerpt(content, READ)):
         if _ORDERS.match(told.text) or _REQUEST.search(told.text):
-            return cut(told.text)
-    return ""
+            wish = next((at for at, (_, text) in enumerate(wishes) if told.text in text), None)
+            if wish is None or wishes[wish][0] < STANDS:
+                return Asked(cut(told.text), wish == 0)
+    return Asked()
+
+
+def request(content: str, standing: Sequence[int] = ()) -> str:
+    """The text of that sentence; "" where a turn asks for no work."""
+    return asked(content, standing).text
 
 
 def urgency(content: str) -> int:
@@ -150,4 +176,4 @@ def urgency(content: str) -> int:
 
 def cut(text: str) -> str:
     """The beginning of a text, bounded in bytes."""
-    return " ".join(text.split())[: TEXT if text.isascii() else TEXT // 3]
+    return shortened(text, TEXT)

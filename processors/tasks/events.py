@@ -18,7 +18,7 @@ class TaskChanged(Derived):
     task: str
     change: str
     """What happened: admitted, resumed, set_aside, deferred, demoted, blocked, unblocked, asked, answered, moved, told,
-    rated (what it is about was flagged), complete, dropped, reopened, retracted."""
+    rated (what it is about was flagged), complete, dropped, reopened, retracted, stands (it holds from then on)."""
     description: str
     status: Status
     place: Place

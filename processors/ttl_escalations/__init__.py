@@ -178,14 +178,15 @@ def _contradicted(
     out: list[Derived] = []
     waiting = state.index(waiting_notes)
     newer = raw.event if isinstance(raw.event, TurnRecorded) and raw.event.id == belief.turn else None
-    if supersede(params, state, waiting, belief, out) and newer is not None and newer.role == "user":
+    settled = supersede(params, state, waiting, belief, out)
+    if settled and newer is not None and newer.role == "user":
         local = to_local(newer.at, params.zone)
         if reminders(newer.content, local, params.sure, params.asks)[0]:
             return out  # it is taken down as it is read
         found, _ = reminders(newer.content, local, ANY, params.asks)
         last = state.get(f"last/{newer.session}", Last) or _SILENCE
         asked = Asked(newer.id, newer.content, last.text, last.effort, last.turns, newer)
-        infer(params, state, waiting, asked, [one for one in found if one.moment], raw.recorded_at, out)
+        infer(params, state, waiting, asked, [one for one in found if one.moment], raw.recorded_at, out, settled)
     return out
 
 

@@ -134,13 +134,15 @@ def infer(
     found: list[Reminder],
     recorded_at: int,
     out: list[Derived],
+    instead: Sequence[str] = (),
 ) -> None:
-    """Opens the notes that a user's words ask for."""
+    """Opens the notes that a user's words ask for; `instead`: the notes whose place they take, which tell what
+    a correction is about ("sorry, on Monday")."""
     turn = asked.said
     around = f"{asked.around}\n{excerpt(asked.content, MAX_CONTENT)}"
     for ordinal, reminder in enumerate(found):
         priority = params.asked if reminder.asked >= params.asks else params.mentioned
-        context = _meant(asked.content, reminder.content)
+        context = _meant(asked.content, reminder.content) or " ".join(f"before: “{one}”" for one in instead)
         opened = NoteOpened(
             turn.space, turn.session, turn.at, derived_id("note", turn.space, asked.turn, ordinal),
             cut(reminder.content, MAX_CONTENT), _until(params, turn.at, reminder), r6(priority), "inferred",
@@ -170,6 +172,11 @@ def _meant(content: str, pointing: str) -> str:
     return before
 
 
+def in_full(content: str, context: str, source: str) -> str:
+    """What a note tells; one that was inferred with what it points to, which says what it is about."""
+    return f"{content} ({context})" if context and source == "inferred" else content
+
+
 def _until(params: TtlEscalationsParams, at: int, reminder: Reminder) -> int:
     """When a reminder is due: at the moment it names, by the clock of the space's zone."""
     if reminder.moment is None:
@@ -180,6 +187,12 @@ def _until(params: TtlEscalationsParams, at: int, reminder: Reminder) -> int:
 def _deadline(params: TtlEscalationsParams, at: int, ttl: Literal["urgent", "normal", "low"] | int) -> int:
     seconds = ttl if isinstance(ttl, int) else round(getattr(params, ttl) * (HOUR // SECOND))
     return min(at + seconds * SECOND, LAST)
+
+
+def _excerpt(opened: NoteOpened) -> str:
+    """What is told of a note in a question."""
+    told = in_full(opened.content[:MAX_CONTENT], opened.context, opened.source)
+    return within(" ".join(told.split()), EXCERPT)
 
 
 def _open(
@@ -203,7 +216,7 @@ def _open(
     near.sort(key=rarity, reverse=True)
     ttl = opened.deadline - opened.at
     record = Note(
-        opened.session, within(" ".join(opened.content[:MAX_CONTENT].split()), EXCERPT), opened.at, opened.deadline,
+        opened.session, _excerpt(opened), opened.at, opened.deadline,
         opened.priority, opened.historic, opened.turn, _presses(params, opened, ttl), kept, phrases, named,
         opened.deadline, place, effort, near[:MAX_TERMS], to_do(opened.content)[:MAX_LIGHT],
     )  # fmt: skip
@@ -353,18 +366,18 @@ def _wait_again(
 
 def supersede(
     params: TtlEscalationsParams, state: State, waiting: Waiting, belief: BeliefContradicted, out: list[Derived]
-) -> bool:
-    """Settles the notes of a statement that another took the place of; whether there were any.
+) -> list[str]:
+    """Settles the notes of a statement that another took the place of; what they told.
 
     What somebody asked to be reminded of waits on: it is more than the statement that it holds.
     """
-    found = False
+    found = []
     for note, record in _inferred(state, belief.space, belief.older):
         if record.priority < params.asked and belief.older_value.casefold() in record.excerpt.casefold():
             where = (belief.space, belief.session, belief.at)
             _close(state, waiting, note, where, f"{belief.turn} took its place", out)
             state.put(f"replaced/{note}", record)
-            found = True
+            found.append(record.excerpt)
     return found
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TypeVar
 
 from processors.ttl_escalations.events import NoteDoubted, NoteEscalated, NoteOpened, NoteSurfaced
+from processors.ttl_escalations.notes import in_full
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
 from streams.core.dynamics import kept
 from streams.core.events import DAY, HOUR, MINUTE, iso
@@ -66,7 +67,7 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
             "effective_priority": pressing[note], "opened_at": iso(one.at), "deadline": iso(one.deadline),
             "source": one.source, "turn": one.turn,
         }  # fmt: skip
-        words = clip(" ".join((question or one.content).split()), own.line)
+        words = clip(" ".join((question or in_full(one.content, one.context, one.source)).split()), own.line)
         left = due(one.deadline, ask.now)
         reason = "the user is to be asked" if question else f"due {left}"
         if note in lately:
@@ -111,7 +112,8 @@ def surfaced(params: TtlEscalationsParams, own: SurfacedParams, ask: Ask, read: 
     for note, why in lately.items():
         if note in opened:
             one = opened[note]
-            line = f"- {due(one.deadline, ask.now)}: {clip(' '.join(one.content.split()), own.line)} [{note}]"
+            said = in_full(one.content, one.context, one.source)
+            line = f"- {due(one.deadline, ask.now)}: {clip(' '.join(said.split()), own.line)} [{note}]"
             reason, data = f"surfaced by {why.reason}", {"turn": why.turn}
             yield Piece(note, reason, why.priority, line, quotes=(one.turn,), data=data)
 

@@ -13,6 +13,7 @@ from processors.working_context.scoring import MODES
 from streams.core.events import iso
 from streams.core.params import Params, param
 from streams.core.section import Ask, Offered, Piece, Reader, Section, Spoken, Turns
+from streams.core.text.telling import sentences
 from streams.core.text.wide import ASKS, FAR
 from streams.core.text.within import clip, cost
 
@@ -198,11 +199,20 @@ def concluded(params: WorkingContextParams, own: ConcludedParams, ask: Ask, read
     """What concluded efforts came to, those referred to last first."""
     for one in _read(ask, read, False):
         recalled = one.mode == "recalled"
-        words = clip(" ".join((one.conclusion or one.summary).split()), own.line)
+        words = clip(" ".join(_came_to(one).split()), own.line)
         line = f"- {_topic(one, own.line)}{' (recalled)' * recalled}: {words} [{one.effort}]"
         reason = "named by a turn" if recalled else "concluded, referred to lately"
         worth = own.recalled if recalled else own.kept
         yield Piece(one.effort, reason, worth, line, quotes=_quoted(one, read), data=one.told())
+
+
+def _came_to(one: _Effort) -> str:
+    """What a concluded effort came to: where the words that conclude it tell nothing ("thx", "merged"), what they were
+    said to, before them."""
+    told = one.conclusion
+    if not sentences(told):
+        told = " ".join([*one.summary.splitlines()[-1:], told])
+    return told
 
 
 def lately(params: WorkingContextParams, own: LatelyParams, ask: Ask, read: Reader) -> Iterator[Piece]:

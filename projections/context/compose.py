@@ -14,7 +14,6 @@ fit: before that it is known what they are worth, and what they cost at least.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
@@ -287,13 +286,22 @@ def _text(composed: Composed, piece: Piece, replaced: Mapping[str, Sequence[Repl
 
 def _figures(turns: Sequence[Turn], room: int, replaced: Mapping[str, Sequence[Replaced]]) -> str:
     """The ids, dates and amounts that some turns tell, the newest turn first: those that most of them tell, within
-    `room` tokens, in the order in which they were told last; without those in whose place others were told since."""
+    `room` tokens, in the order in which they were told last; without those in whose place others were told since.
+
+    Each of the many that one turn tells says less, and one of a hundred nothing: it says what it does in its line.
+    """
     gone, doubts = figures_gone(one for some in replaced.values() for one in some)
-    told = Counter(figure for turn in turns for figure in turn.figures if gone.get(figure, -1) < turn.position)
+    told: dict[str, float] = {}
+    for turn in turns:
+        share = min(1.0, MANY / max(1, len(turn.figures)))
+        for figure in turn.figures:
+            if gone.get(figure, -1) < turn.position:
+                told[figure] = told.get(figure, 0.0) + share
     again = {figure for turn in turns if doubts for figure in turn.figures if turn.position > doubts.get(figure, -1)}
     doubted = doubts.keys() - again
     chosen = set[str]()
-    for figure in sorted(told, key=lambda figure: -told[figure] * min(len(figure), LONG)):
+    telling = [figure for figure, share in told.items() if share >= LEAST]
+    for figure in sorted(telling, key=lambda figure: -told[figure] * min(len(figure), LONG)):
         room -= tokens(figure) + (DOUBTFUL if figure in doubted else 0)
         if room < 0:
             break
@@ -303,6 +311,9 @@ def _figures(turns: Sequence[Turn], room: int, replaced: Mapping[str, Sequence[R
 
 DOUBTFUL = 3
 """Tokens of what is written after a figure that is in doubt."""
+MANY, LEAST = 25, 0.25
+"""Figures of a turn from which on each says less, and how much less says nothing: a turn of a hundred is a log or a
+table, and those of it that other turns tell, too, are found by that."""
 LONG = 8
 """Characters of an id or a date; a shorter one is as likely a mere number."""
 

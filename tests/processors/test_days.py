@@ -49,10 +49,19 @@ def test_what_is_said_of_a_day_to_come_is_kept_by_that_day(content: str, days: l
         "Call me at nine.",
         "Good morning",
         "> The plumber comes on Thursday.",
+        "Why so many?\n2024-01-02T09:08:16Z DEBUG lease of the batch worker\n[2024-01-03 10:00:00,123] lost the lease",
     ],
 )
 def test_questions_repetitions_and_what_names_no_day_to_come_are_not(content: str) -> None:
     assert said(content) == []
+
+
+def test_what_is_said_of_a_day_is_told_with_the_code_that_it_names_and_ends_at_a_word() -> None:
+    about = "There is a lot to be said about how the release is built, who reads what of it and where it is kept. " * 3
+    (told,) = said(f"{about}On Thursday we drop `old_flags` from `settings.py`.")
+    assert told.text == "On Thursday we drop `old_flags` from `settings.py`."
+    (told,) = said(f"{about}On Thursday we drop {'a flag, ' * 40}and tests.")
+    assert told.text.endswith(" a flag …")
 
 
 def test_tools_name_no_days() -> None:

@@ -592,6 +592,14 @@ def test_an_effort_that_nothing_names_is_called_by_its_first_words(talk: Talk) -
     assert talk.last(EffortOpened).topic.startswith("Alright, I'm here")
 
 
+@pytest.mark.parametrize(("content", "expected"), [
+    ('Opened PR #812 "Idempotent payouts". CI is running.', 'Opened PR #812 "Idempotent payouts"'),
+    ("Please fix the kiln (the small one, in the yard).", "Fix the kiln"),
+])  # fmt: skip
+def test_a_title_closes_what_it_opens(content: str, expected: str) -> None:
+    assert title_of([content], {}, ()) == expected
+
+
 def test_a_title_says_what_a_request_wants_with_its_name(talk: Talk) -> None:
     for n, (said, title) in enumerate(
         (

@@ -8,6 +8,7 @@ import pytest
 
 from processors import PROCESSORS
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
+from processors.standing import StandingTold
 from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
 from processors.tasks.cues import request, said
 from processors.ttl_escalations.events import NoteClosed, NoteOpened, NoteReopened
@@ -333,6 +334,16 @@ def test_what_something_waits_for_is_the_sentence_where_its_end_tells_nothing() 
     assert said("We're blocked on the glass.", "user").waits == "the glass"
 
 
+def test_what_is_waited_for_without_its_name_is_what_was_said_before_and_comes_by_it() -> None:
+    desk = Desk()
+    desk.say("Could you glaze the greenhouse?", "E", opens=True)
+    (task,) = desk.now
+    desk.say("The quote of Marek is missing. We're waiting for him.", "E")
+    assert desk.now[task].reason == "The quote of Marek is missing. We're waiting for him."
+    desk.say("Marek sent us the quote.", "E")
+    assert desk.changes(task)[-2:] == ["blocked", "unblocked"]
+
+
 @pytest.mark.parametrize(
     "told",
     ["Is it half done?", "We are not waiting for the glass.", "I can't wait for the weekend!", "It is not half done."],
@@ -358,3 +369,42 @@ def test_what_is_asked_or_denied_moves_nothing(told: str) -> None:
 )
 def test_a_request_is_told_from_a_question_and_from_news(told: str, asked: bool) -> None:
     assert bool(request(told)) is asked
+
+
+def _tasks_of(*talk: tuple[str, str]) -> dict[str, str]:
+    """Of what is said in turn, the tasks that were made: the text of each, and its place in the end."""
+    turns = [
+        TurnRecorded("space", f"t{n}", n * MINUTE, "s", role, role, content)  # type: ignore[arg-type]
+        for n, (role, content) in enumerate(talk, 1)
+    ]
+    return {e.description: e.place for row in fold(PROCESSORS, turns) if isinstance(e := row.event, TaskChanged)}
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Und sprich mich bitte immer mit Du an.",
+        "Can you write all commit messages in English from now on?",
+        "Please always add a test to every change you make.",
+    ],
+)
+def test_a_wish_that_holds_from_then_on_is_no_task(wish: str) -> None:
+    assert _tasks_of(("user", wish), ("assistant", "Sure.")) == {}
+
+
+def test_what_is_asked_for_beside_a_wish_that_holds_is_a_task() -> None:
+    talk = ("user", "Please always answer in English. Can you translate the museum's catalogue?")
+    assert _tasks_of(talk) == {"Can you translate the museum's catalogue?": "active"}
+
+
+def test_what_the_answer_takes_for_a_wish_that_holds_is_a_task_no_more() -> None:
+    desk = Desk()
+    turn = desk.say("bitte duze mich", "E", opens=True)
+    (task,) = desk.now
+    standing = {"turn": turn, "text": "bitte duze mich", "status": "current", "note": "", "source": "said", "by": ""}
+    desk.told(StandingTold, id="x", said_at=0, likelihood=0.3, why=[], **standing)
+    assert desk.places() == {task: "active"}, "it is likelier not to hold"
+    desk.told(StandingTold, id="x", said_at=0, likelihood=0.5, why=[], **standing)
+    assert (desk.now[task].place, desk.now[task].change) == ("ended", "stands")
+    desk.told(EffortResumed, effort="E", turn="t2")
+    assert desk.places() == {task: "ended"}, "it was no work, so it does not go on"

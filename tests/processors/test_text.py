@@ -18,7 +18,7 @@ from streams.core.text.claims import claims
 from streams.core.text.reminders import Doubt, reminders, replied
 from streams.core.text.serving import exceeds, passages, serving
 from streams.core.text.stops import SPACE, STOP, goes_on
-from streams.core.text.telling import sentences
+from streams.core.text.telling import excerpt, sentences, shortened
 from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan, stems, tokens
 from streams.core.text.times import named
 from streams.core.text.within import cost
@@ -539,3 +539,68 @@ def test_what_serves_of_any_text_stands_in_it_word_for_word(said: str, asked: li
     found = serving(passages(said), asked, limit)
     assert all(word in said for word in found.replace("…", " ").split())
     assert cost(found) <= limit + found.count("…") + 2
+
+
+@pytest.mark.parametrize("mark", ["", "—", "ü", "🎉"])
+def test_how_much_of_a_text_is_read_goes_by_its_bytes_and_not_by_one_letter_in_it(mark: str) -> None:
+    said = f"The ferry leaves at nine{mark}. " + "The next one leaves in the afternoon. " * 9
+    assert excerpt(said, 400) == said
+    longer = excerpt(said * 3, 400)
+    assert 250 <= len(longer) <= 400
+    assert excerpt("船は九時に出ます。" * 60, 400).encode().__len__() <= 400
+
+
+def test_a_text_that_is_shortened_ends_at_a_word() -> None:
+    assert shortened("Wir müssen die  Türen prüfen", 40) == "Wir müssen die Türen prüfen"
+    assert shortened("Wir müssen die Türen prüfen", 26) == "Wir müssen die Türen …"
+    assert len(shortened("東京" * 60, 40).encode()) <= 40
+
+
+def test_a_reminder_keeps_the_code_that_its_line_names_and_not_what_is_quoted_beside() -> None:
+    said = "> we should delete it\nPlease remind me to delete `old_flags.py` tomorrow at 9.\n```\nrm -r x\n```"
+    (found,), _ = reminders(said, NOW, -20, 0)
+    assert found.content == "Please remind me to delete `old_flags.py` tomorrow at 9."
+
+
+@pytest.mark.parametrize(("content", "by"), [
+    ("Please remind me of the checkup in September.", "2026-10-01"),
+    ("Remind me to renew the licence in early February", "2027-03-01"),
+    ("Remind me in May 2027 to renew the licence", "2027-06-01"),
+    ("Erinnere mich bitte im August an die Steuererklärung", "2026-09-01"),
+    ("Recuérdame en agosto que renueve el carné", "2026-09-01"),
+    ("Rappelle-moi en août de renouveler la carte", "2026-09-01"),
+])  # fmt: skip
+def test_what_is_asked_for_in_a_month_is_due_when_that_month_is_over(content: str, by: str) -> None:
+    (found,), _ = reminders(content, NOW, -20, 0)
+    assert found.moment == datetime.fromisoformat(by)
+
+
+@pytest.mark.parametrize("content", ["We launched in March.", "I said, ask me in August.", "Due in June, and radiant."])
+def test_a_month_alone_asks_for_nothing(content: str) -> None:
+    assert named(content, "en", NOW) == []
+
+
+def test_what_is_shown_of_a_log_that_is_pasted_begins_with_what_was_said_of_it() -> None:
+    log = "\n".join(f"09:{n % 60:02} worker-{n} lost its lease, retry {n}" for n in range(120))
+    said = f"Here is last night's log, what is wrong?\n{log}"
+    found = serving(passages(said), ["leas", "retri"], 160)
+    assert found.startswith("Here is last night's log, what is wrong?\n")
+    assert "lost its lease" in found
+
+
+@pytest.mark.parametrize(("content", "expected"), [
+    ("Kowalski kommt am 12. um neun. Bis dann, Uwe.", ["Kowalski kommt am 12. um neun.", "Bis dann, Uwe."]),
+    ("Vom 3. bis zum 14. sind wir in Rom. Der Hund auch.", ["Vom 3. bis zum 14. sind wir in Rom.", "Der Hund auch."]),
+    ("The boats sold were 12. Others leak badly.", ["The boats sold were 12.", "Others leak badly."]),
+])  # fmt: skip
+def test_a_sentence_does_not_end_behind_a_day_that_goes_on_in_lower_case(content: str, expected: list[str]) -> None:
+    assert re.split(SPACE, content) == expected
+    assert [told.text for told in sentences(content)] == expected
+
+
+def test_lines_of_a_log_are_no_sentences_beside_what_is_said_of_it() -> None:
+    log = "2026-10-07T08:12:10Z ERROR [worker-24] the lease of the batch expired\n[2026-10-07 08:12:11,040] retry"
+    assert [told.text for told in sentences(f"The worker fails again.\n{log}\nWhat is wrong?")] == [
+        "The worker fails again.", "What is wrong?",
+    ]  # fmt: skip
+    assert sentences(log)[0].text.startswith("2026-10-07T08:12:10Z ERROR")

@@ -619,6 +619,20 @@ def test_a_note_of_a_statement_is_settled_where_another_takes_its_place_and_that
     assert {event.note for event in of(NoteClosed, back)} == {opened["first"].note, opened["moved"].note}
 
 
+@pytest.mark.parametrize("said", ["sorry, on Monday", "Correction: Monday."])
+def test_a_note_of_a_correction_tells_what_it_stands_in_place_of(said: str) -> None:
+    events = derive(say("The report is due on Friday.", 0, "first"), say(said, HOUR, "moved"))
+    *_, opened = of(NoteOpened, events)
+    assert (opened.turn, opened.content) == ("moved", said)
+    assert opened.context == "before: “The report is due on Friday.”"
+
+
+def test_what_a_note_points_to_is_told_where_it_is_asked_about() -> None:
+    asked = say("The kiln's lease ends. Remind me of that tomorrow.", 0, "asked")
+    (raised,) = of(NoteEscalated, derive(asked, say("Good morning", 3 * DAY, "later")))
+    assert "“Remind me of that tomorrow. (The kiln's lease ends.)”" in raised.question
+
+
 def test_what_somebody_asked_to_be_reminded_of_waits_on_though_what_it_states_changes() -> None:
     events = derive(
         say("Remind me on Thursday that the report is due on Friday.", 0, "first"),

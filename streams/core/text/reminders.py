@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 from streams.core.patterns import lazily
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
+from streams.core.text.sentences import RECORD
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
-from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, Time, Ttl, haste, lead, named
+from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, Time, Ttl, haste, in_month, lead, named
 
 MAX_READ = 6_000
 """Characters read of a turn: a thousand words; further down stands what was pasted."""
@@ -46,7 +47,10 @@ MAX_TIMES = 8
 """Times of one turn that are looked at."""
 BESIDE = 3
 """Words before and behind a time that are looked at for standing there."""
-_QUOTED = lazily(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*", re.S | re.M)
+_RECORDED = lazily(RECORD, re.M)
+_QUOTED = lazily(rf"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*|{RECORD}", re.S | re.M)
+_APART_QUOTED = lazily(rf"```.*?(?:```|\Z)|^[ \t]*>[^\n]*|{RECORD}", re.S | re.M)
+"""What of it stands in lines of its own."""
 _STOP = lazily(rf"{STOP}+(?=\s|$)|[。！？\n]+")
 _STOP_DE = lazily(rf"(?:(?<!\b\d)(?<!\b\d\d){STOP}|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on
 _FAR = ((0.15, "now"), (1, "today"), (3, "days"), (8, "week"), (32, "weeks"), (120, "far"))
@@ -160,18 +164,40 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
         seen += [f"t {word}" for word in folded(text[time.start : time.end])]
         seen.append("t:only" if len(times) == 1 else "t:first" if not at else "t:later")
         seen.append(f"in:{code}")
-        found.append(Candidate(time, text[slice(*spans[place][:2])].strip(), [*dict.fromkeys(seen)]))
+        found.append(Candidate(time, _said(content, text, *spans[place][:2]), [*dict.fromkeys(seen)]))
     for place, (start, end, words) in enumerate(spans[:MAX_TIMES] if not times else ()):
         if every or not ASKING.isdisjoint(words):
             seen = [*_around(text, spans, place), "t:none", f"in:{code}"]
-            found.append(Candidate(None, text[start:end].strip(), seen))
+            found.append(Candidate(None, _said(content, text, start, end), seen))
     return found
 
 
-def sentences_of(content: str) -> list[tuple[str, str]]:
-    """The sentences of what somebody says, without what is quoted, and their language."""
+class Said(NamedTuple):
+    """A sentence of what somebody says."""
+
+    read: str
+    """Without what is quoted in it."""
+    code: str
+    """Its language."""
+    told: str
+    """As it is told, with what of its line is quoted."""
+
+
+def sentences_of(content: str) -> list[Said]:
+    """The sentences of what somebody says."""
     text, code = _unquoted(content)
-    return [(text[start:end].strip(), code) for start, end in _sentences(text, code)]
+    spans = _sentences(text, code)
+    return [Said(text[start:end].strip(), code, _said(content, text, start, end)) for start, end in spans]
+
+
+def _said(content: str, text: str, start: int, end: int) -> str:
+    """A sentence as it is told: with names and code that are quoted within its line ("delete `old.py` tomorrow"), which
+    it says nothing without. What is read of it, `text`, has blanks there."""
+    read = text[start:end]
+    if "`" not in content[start:end]:
+        return read.strip()
+    told = _APART_QUOTED.sub(lambda found: " " * len(found[0]), content[:MAX_READ])[start:end]
+    return told.strip()
 
 
 def spans_of(content: str) -> list[tuple[int, int]]:
@@ -182,7 +208,7 @@ def spans_of(content: str) -> list[tuple[int, int]]:
 def _unquoted(content: str) -> tuple[str, str]:
     """What is read of a turn, what is quoted in it left blank, and its language."""
     text = content[:MAX_READ]
-    if "`" in text or ">" in text:
+    if "`" in text or ">" in text or _RECORDED.search(text):
         text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
     return text, language(text, folded(text))
 
@@ -222,7 +248,13 @@ def reminders(content: str, now: datetime, sure: int, asks: int) -> tuple[list[R
         doubts = sorted(found.values(), key=lambda one: -one.score)[:MAX_DOUBTS]
         return [], [Doubt(d[0][:MAX_DOUBT], d[1].isoformat() if d[1] else "", *d[2:]) for d in doubts]
     best = max(sures, key=lambda one: one.score)
-    return [one for one in sures if one is best or one.asked >= asks][:MAX_REMINDERS], []
+    wanted = [one for one in sures if one is best or one.asked >= asks][:MAX_REMINDERS]
+    return [one if one.moment else one._replace(moment=_month(one.content, now)) for one in wanted], []
+
+
+def _month(content: str, now: datetime) -> datetime | None:
+    """By when what names no day is wanted, where it names a month."""
+    return in_month(content, language(content, folded(content)), now)
 
 
 def replied(doubts: Sequence[Doubt], reply: str, now: datetime, enough: int) -> Reminder | None:

@@ -17,6 +17,8 @@ END = 400
 LAST = 3
 """So many sentences there are looked at."""
 FENCE = lazily(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
+RECORD = r"^[ \t]*[\[(]?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d:\d\d[^\n]*"
+"""A pattern: a line that begins with a moment to the second. It is a log's, and nobody's words."""
 _QUOTED = lazily(
     r"`[^`\n]*`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|(?<!\w)'[^'\n]{2,200}'(?!\w)"
 )

@@ -3,7 +3,8 @@
 A passage is a line, as of a list, a table or code, or a sentence of a longer line, or a piece of a very long one. Those
 come first that share most with the question: words by how seldom they are, each once in full, then for half. In the
 room that is left stands what follows them and what is before them, for an answer often stands behind the words that ask
-for it.
+for it. Where it takes little, the first passage is shown, whatever it shares: it says what the rest is ("here is last
+night's log, why so many retries?").
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ HEAD, TAIL = 6_000, 2_000
 """Characters that are looked at of the beginning and the end of a longer text."""
 FIRST, LAST = 150, 50
 """The same in passages."""
+OPENING = 8
+"""The first passage is shown where it takes so much of the room at most, as a part of it."""
 CUT = 200
 """Characters, at most, of a word that is not cut there."""
 _END = lazily(rf"{SPACE}\s*|(?<=[。！？])")
@@ -83,9 +86,14 @@ def _parts(line: str) -> Iterator[str]:
 def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str:
     """What of a text serves a question with these stems, in about `limit` tokens; "" where nothing of it shares a word
     with it."""
-    chosen, room = _best(parts, _worths(frozenset(asked)), limit)
+    opening = _opening(parts, limit)
+    chosen, room = _best(parts, _worths(frozenset(asked)), limit - opening)
     if not chosen:
         return ""
+    if opening and 0 in chosen:
+        room += opening
+    elif opening and room >= 0:
+        chosen.append(0)
     if room < 0:
         [best] = chosen
         parts = [*parts]
@@ -105,8 +113,13 @@ def serving(parts: Sequence[Passage], asked: Collection[str], limit: int) -> str
 
 def exceeds(parts: Sequence[Passage], asked: Collection[str], limit: int, most: int) -> bool:
     """Whether what serves is sure to have more tokens than `most`: it takes a part of the time to find that out."""
-    chosen, room = _best(parts, _worths(frozenset(asked)), limit, most)
+    chosen, room = _best(parts, _worths(frozenset(asked)), limit - _opening(parts, limit), most)
     return room >= 0 and sum([parts[place].tokens for place in chosen]) > most
+
+
+def _opening(parts: Sequence[Passage], limit: int) -> int:
+    """What is left for the first passage, where it is shown."""
+    return parts[0].cost + 1 if parts and (parts[0].cost + 1) * OPENING <= limit else 0
 
 
 @lru_cache(64)

@@ -15,9 +15,10 @@ from typing import NamedTuple
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import ANYWHERE, follow
-from streams.core.text.sentences import FENCE
+from streams.core.text.sentences import FENCE, RECORD
 from streams.core.text.stops import goes_on
 from streams.core.text.terms import BEGINNINGS, CAPITAL, MORE, NAMED, SAYS, SENTENCE, WORDS, begin
+from streams.core.text.within import first_bytes, last_bytes
 
 LONGEST = 56
 """Tokens of a sentence that is quoted whole; a longer one ends at a clause."""
@@ -40,6 +41,7 @@ FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "c
 _WIDE_END = lazily("[。！？]+[”」』）]*(?=\\S)")
 _MARKS = lazily(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 """What a line of a list, a heading or a quotation begins with."""
+_RECORD = lazily(RECORD)
 _BOLD = lazily(r"(?<![\w*/`])\*\*(?=[^\s*])([^*\n]+)(?<=\S)\*\*(?![\w*/])")
 _RULED = "|:- \t"
 """Of what the line below the names of a table's columns is made (Markdown, as models write it)."""
@@ -91,6 +93,8 @@ def _lines(text: str) -> Sequence[tuple[str, bool]]:
         text = _BOLD.sub(r"\1", text)
     if text[:1] in "-*>#•|123456789" or "\n" in text:
         said = text.splitlines()
+        if ":" in text and (told := [line for line in said if line.strip() and not _RECORD.match(line)]):
+            said = told  # beside what somebody says, lines of a log are none
         found = _rows(said) if "|" in text else [(line, False) for line in said]
         return [
             (line[mark.end() :], True) if (mark := _MARKS.match(line)) else (line, is_row) for line, is_row in found
@@ -119,7 +123,8 @@ def _ends(words: Sequence[str], flags: Sequence[int]) -> Iterator[int]:
     """The places after the last word of each sentence."""
     last = len(words) - 1
     for at in compress(range(last), flags):
-        if flags[at] & SENTENCE and not (words[at][-1] == "." and goes_on(words[at], words[at + 1])):
+        word = words[at]
+        if flags[at] & SENTENCE and not (word[-1] == "." and goes_on(word, words[at + 1], words[max(at - 1, 0)])):
             yield at + 1
     yield last + 1
 
@@ -209,20 +214,23 @@ def within(sentence: str, most: int) -> str:
 
 
 def excerpt(content: str, most: int) -> str:
-    """The whole sentences at the beginning of a text, and at the end of a long one, in about `most` characters.
+    """The whole sentences at the beginning of a text, and at the end of a long one, in about `most` bytes.
 
-    A sentence that is longer itself ends at a word, with an ellipsis. Of other scripts than ASCII a third as many: what
-    is kept is bounded in bytes.
+    A sentence that is longer itself ends at a word, with an ellipsis. Why bytes: records are bounded by them, and a
+    text with a dash or an umlaut in it is no longer than another.
     """
-    if not content.isascii():
-        most //= 3
-    if len(content) <= most:
+    if _fits(content, most):
         return content
-    head, tail = content[: most * 2 // 3], content[-(most // 3) :]
+    head, tail = first_bytes(content[:most], most * 2 // 3), last_bytes(content[-most:], most // 3)
     stop = max(map(head.rfind, STOPS))
     begins = [at for mark in STOPS if (at := tail.find(mark)) >= 0]
-    head = head[: stop + 1] if stop > most // 4 else beginning(content, len(head))
+    head = head[: stop + 1] if len(head[: max(stop, 0)].encode()) > most // 4 else beginning(content, len(head))
     return f"{head}\n{tail[min(begins) + 1 :].lstrip()}" if begins else head
+
+
+def _fits(content: str, most: int) -> bool:
+    """Whether a text takes `most` bytes of UTF-8 at most."""
+    return len(content) <= most and (content.isascii() or len(content.encode()) <= most)
 
 
 def beginning(content: str, most: int) -> str:
@@ -231,9 +239,17 @@ def beginning(content: str, most: int) -> str:
     if len(content) <= most:
         return content
     word = max(content.rfind(" ", 0, most + 1), content.rfind("\n", 0, most + 1))
-    return content[: word if word > most // 4 else most].rstrip(OPEN) + " …"
+    return content[: word if word > most // 4 else most].rstrip(OPEN) + _MORE
 
 
+def shortened(text: str, most: int) -> str:
+    """A text in one line, of at most `most` bytes: of a longer one its beginning, to the end of a word, and an
+    ellipsis."""
+    text = " ".join(text.split())
+    return text if _fits(text, most) else beginning(text, len(first_bytes(text[:most], most - len(_MORE.encode()))))
+
+
+_MORE = " …"
 OPEN = " ,;:—–，；：、"
 """What stands before no ellipsis."""
 STOPS = (". ", "! ", "? ", "\n", "。", "！", "？")

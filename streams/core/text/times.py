@@ -122,6 +122,10 @@ _JOINED_WORDS = {code: _joined_words(table) for code, table in _TABLES.items()}
 _WORDS = {code: _words(table, _JOINED_WORDS[code]) for code, table in _TABLES.items()}
 MANY_UNITS = frozenset(word for table in _TABLES.values() for word in table["many"].split())
 """Words of units of which there are several."""
+_IN_MONTH = {code: table["in_month"] for code, table in _TABLES.items()}
+"""The word before a month in which something is."""
+_MONTH = lazily(r"M(?!a?[osIJ])(?:,?(n))?")
+"""A month that is named without a day, and its year."""
 UNTIL = frozenset(word for table in _TABLES.values() for word in table["until"].split())
 """Words before a time up to which something is."""
 VOCABULARY = {
@@ -548,6 +552,28 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         found += _sentence(tokens[at:stop], kinds[at:stop], now, today)
         at = stop
     return found
+
+
+def in_month(text: str, language: str, now: datetime) -> datetime | None:
+    """When a month is over that a text names alone ("in December", "in early May 2027"); None where it names none.
+
+    Why it is no time of `named`: most that is said of a month asks for nothing, and names no day. It tells by when what
+    was asked for in so many words is wanted.
+    """
+    if language not in _WORDS or now.year not in YEARS:
+        return None
+    tokens, kinds = kinds_of(text, language)
+    for found in _MONTH.finditer(kinds):
+        at = found.start()
+        leads = [
+            text[one.start : one.end].lower() for one in tokens[max(0, at - 2) : at]
+        ]  # an adjective may stand between
+        if _IN_MONTH[language] in leads:
+            first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+            year = int(tokens[found.start(1)].value) if found[1] else 0
+            begin = of_month(first, 1, int(tokens[at].value), year)
+            return begin and month_end(begin) + _DAY
+    return None
 
 
 def haste(text: str) -> Ttl:

@@ -29,6 +29,12 @@ def first_bytes(text: str, most: int) -> str:
     return text.encode()[:most].decode(errors="ignore")
 
 
+def last_bytes(text: str, most: int) -> str:
+    """The end of a text that takes `most` bytes of UTF-8 at most."""
+    encoded = text.encode()
+    return encoded[max(0, len(encoded) - most) :].decode(errors="ignore")
+
+
 def _word_cost(word: str) -> int:
     return 1 + (len(word) - 1) // 7 if word.isascii() else tokens(word)
 

@@ -84,6 +84,8 @@ def context(
         told = [section["name"] for section in found["sections"]]
         if not (asking.json or messages or (told if question else "recent" in told)):
             hint(house, asking.memory, space, session, terminal)
+        if not (asking.json or found["text"]):
+            terminal.tell("nothing fits into {:,} tokens; allow more with --budget", found["budget"])
         if messages:
             terminal.object(found["messages"])
         elif asking.json:

@@ -24,7 +24,7 @@ def notes(
 ) -> None:
     """Notes with a time to live, those due first."""
     stands = one_or_any(status, ("open", "escalated", "archived", "settled", "historic"), "status")
-    columns = "note space? due status priority>? source? settled_by? content"
+    columns = "note space? due status priority>? source? settled_by? content context?"
     empty = "no notes (mnemolog notes take)"
     how = {"session": session, "status": stands, "order": "deadline, space, note"}
     listing.show("notes", columns, empty, _settled_by, **how)

@@ -180,9 +180,9 @@ def needs_recall(
         terminal.say("[dim]{}[/]", found["reason"])
         if found["hits"]:
             terminal.rows([hit | {"text": _text(hit)} for hit in found["hits"]], "score> at? agent? turn_id text~", "")
-        else:
+        elif found["items"]:
             items = [item | {"text": _text(item)} for item in found["items"]]
-            terminal.rows(items, "id shown_at text~", "nothing is at hand")
+            terminal.rows(items, "id shown_at text~", "")
 
 
 def memory(
