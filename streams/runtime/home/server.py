@@ -435,9 +435,10 @@ def serve(
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
-            waiting = folding.office.runtime.behind()
+            runtime = folding.office.runtime
+            waiting = runtime.behind()
             folding.start()
-            _serve(home, folding.answer, stopped, said, idle, makes_way, waiting)
+            _serve(home, folding.answer, stopped, said, idle, makes_way, waiting, runtime.missing)
         finally:
             sys.setswitchinterval(switch)
             folding.stop()
@@ -445,14 +446,16 @@ def serve(
 
 def _serve(
     home: Home, answer: Callable[[Call], Any], stopped: Callable[[], bool], said: Callable[[str], None], idle: float,
-    makes_way: bool, waiting: int = 0,
+    makes_way: bool, waiting: int = 0, missing: str = "",
 ) -> None:  # fmt: skip
     appending = Appending(home.path)
     listener = Listener(home)
     appending.start()
     try:
         said(f"serving {home.path}, process {os.getpid()}")
-        if waiting:
+        if missing:
+            said(f"nothing can be folded, for {missing}; what comes is recorded, and questions are answered without it")
+        elif waiting:
             said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
         server = Server(listener, appending, answer, makes_way)
         server.run(lambda: stopped() or server.is_idle(idle))
