@@ -335,6 +335,40 @@ def test_spans_of_calls_of_a_model_are_turns_once(client: TestClient, home: Home
     assert client.post("/v1/traces", content=body).status_code == 415
 
 
+def half_a_request(url: str) -> socket.socket:
+    """A connection on which a body begins."""
+    host, port = url.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), PATIENCE)
+    connection.sendall(
+        f"POST /v1/turns HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
+        "Content-Length: 1000\r\n\r\n{".encode()
+    )
+    return connection
+
+
+def test_a_body_that_does_not_go_on_is_given_up(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "STALLED", 0.05)
+    with running(http_app.made(home.path)) as url, half_a_request(url) as connection:
+        said = b"".join(iter(lambda: connection.recv(65536), b""))  # up to the end of the connection
+    head, _, body = said.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    told = json.loads(body)
+    assert (told["kind"], told["title"]) == ("BusyError", "the rest of the body did not come within 0.05 seconds")
+
+
+def test_who_hangs_up_in_the_midst_of_a_body_leaves_no_traceback(tmp_path: Path) -> None:
+    with served(tmp_path / "h", "--access-log") as (url, process):
+        half_a_request(url).close()
+        assert process.stdout is not None
+        for line in process.stdout:
+            assert "Traceback" not in line
+            if "POST" in line:  # the request is over
+                break
+        assert httpx.get(f"{url}/health/ready", timeout=PATIENCE).status_code == 200
+        process.terminate()
+        assert "Traceback" not in process.stdout.read()
+
+
 def test_requests_of_any_shape_are_answered_in_words(tmp_path: Path) -> None:
     import schemathesis  # takes a second: not in every process that reads this file
 
