@@ -143,7 +143,8 @@ class Memory:
         `start` False: where nobody serves the home, that is an error. Raises RefusedError for what is no url or key.
         """
         self.space = space or os.environ.get("MNEMOLOG_SPACE") or "default"
-        self.home = Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser()
+        # Why absolute: a program may go to another folder, and its memory stays where it is.
+        self.home = Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser().absolute()
         self.url = (url or ("" if home else os.environ.get("MNEMOLOG_URL", ""))).rstrip("/")
         self.key = (key or os.environ.get("MNEMOLOG_KEY", "")).strip()
         if self.url and not _is_url(self.url):
