@@ -451,6 +451,10 @@ def _reason(type_: str, value: object, ctx: dict[str, Any], message: str) -> str
             return "must not be empty"
         case "string_too_long":
             return f"is {len(str(value)):,} characters long; at most {ctx['max_length']} are taken"
+        case "too_short":
+            return f"must hold at least {ctx['min_length']}, not {len(value) if isinstance(value, list) else 'fewer'}"
+        case "too_long":
+            return f"must hold at most {ctx['max_length']}, not {len(value) if isinstance(value, list) else 'more'}"
         case "literal_error":
             wanted = ctx["expected"].replace(chr(39), "").replace(" or ", ", ").removeprefix(", ")  # "" is one of some
             return f"is {_quote(value)}; must be one of {wanted}"
