@@ -607,8 +607,15 @@ class AsyncMemory:
         await self._run(self.memory.serve)
 
 
+class _Server(subprocess.Popen[bytes]):
+    """A server that was started from here, and goes on when this process ends: that is nothing to be warned of."""
+
+    def __del__(self, *given: Any) -> None:
+        """Warns of nothing."""
+
+
 _starting = threading.Lock()
-_started: list[subprocess.Popen[bytes]] = []
+_started: list[_Server] = []
 """Servers that were started from here; they are not waited for."""
 
 
@@ -657,7 +664,7 @@ def _found(command: list[str], told: Path) -> tuple[subprocess.Popen[bytes], int
                 return server, None
         with open(os.open(told, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600), "ab") as log:
             begin = log.tell()
-            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            server = _Server(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             _started.append(server)
             return server, begin
 

@@ -146,6 +146,11 @@ def _newest(names: list[str]) -> dict[str, str]:
 _NEWEST = _newest([*GIVEN, *UPCASTS])
 
 
+def whole_name(name: str) -> str:
+    """The name of a type with its version, the newest where none is told; what names no type as it is."""
+    return _NEWEST.get(name, name)
+
+
 class Edge:
     """Validates what comes in from one source and gives ids to what has none.
 
@@ -297,7 +302,7 @@ def _json_reason(raw: bytes, error: orjson.JSONDecodeError) -> str:
 def _type(name: object) -> str:
     """The whole name of a type, its newest version where none is told. Raises EdgeError."""
     if isinstance(name, str):
-        found = _NEWEST.get(name, name)
+        found = whole_name(name)
         if found in GIVEN:
             return found
     raise EdgeError([Fault("type", f"is {_quote(name)}; must be one of {', '.join(sorted(_NEWEST))}")])
