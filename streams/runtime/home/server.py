@@ -47,6 +47,9 @@ LEAVING = 30.0
 """Seconds that a server which makes way gives to what it is answering: as long as a question may take."""
 SMALL = 64 * 1024
 """Bytes of a request that is read at once; longer ones take a thread."""
+FOLD = 5.0
+"""Seconds after which who asks is told how much is still to be folded: whoever waits keeps one of the threads from
+others, and does not know what for."""
 SPARE = 128
 """Descriptors kept for files."""
 MOST = 8192
@@ -431,7 +434,7 @@ def serve(
             with shards.keeping():
                 _serve(home, shards.answer, stopped, said, idle, makes_way)
             return
-        folding = Folding(home, Office(home, open_live(home), INDEX))
+        folding = Folding(home, Office(home, open_live(home), INDEX), FOLD)
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
