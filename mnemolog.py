@@ -66,6 +66,8 @@ YEAR_1971 = 31_536_000_000_000
 """In microseconds: a smaller number was most likely one of seconds or milliseconds."""
 UNREACHED = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 """Errors of a connection that was not made."""
+GATEWAYS = (502, 504)
+"""What is answered on the way to a server where that is away or does not answer: it may have taken the request."""
 REASONS = ("edited", "regenerated", "popped", "cleared")
 """Why a turn is taken back."""
 LONGEST = 100
@@ -141,7 +143,8 @@ class Memory:
         `start` False: where nobody serves the home, that is an error. Raises RefusedError for what is no url or key.
         """
         self.space = space or os.environ.get("MNEMOLOG_SPACE") or "default"
-        self.home = Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser()
+        # Why absolute: a program may go to another folder, and its memory stays where it is.
+        self.home = Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser().absolute()
         self.url = (url or ("" if home else os.environ.get("MNEMOLOG_URL", ""))).rstrip("/")
         self.key = (key or os.environ.get("MNEMOLOG_KEY", "")).strip()
         if self.url and not _is_url(self.url):
@@ -339,11 +342,12 @@ class Memory:
         uncertain = False
         starting = self.starting
         trouble: Exception | None = None
-        unknown = UncertainError(
+        what = (
             f"{self.url or self.home} took the request and did not answer: it is not known whether it was carried out"
             if records
             else f"{self.url or self.home} did not answer within {self.timeout:g} seconds"
         )
+        unknown = UncertainError(what)
         while True:
             absent = False
             try:
@@ -355,8 +359,9 @@ class Memory:
                 trouble = error
             except (BusyError, LaterError) as error:
                 trouble = error
-            except UncertainError:
+            except UncertainError as error:
                 uncertain = records or trouble is None
+                unknown = UncertainError(f"{what} ({error})" if str(error) else what)
             if absent:
                 began = time.monotonic()
                 try:
@@ -390,19 +395,18 @@ class Memory:
         return dict(json.loads(answer))
 
     def _sent(self, line: bytes, deadline: float) -> dict[str, Any]:
-        """The answer to one try by HTTP. Raises NotServedError, BusyError or UncertainError."""
+        """The answer to one try by HTTP. Raises NotServedError, BusyError or UncertainError, and FailedError for what
+        no mnemolog answers."""
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {})
         request = urllib.request.Request(f"{self.url}/v1/call", line, headers)
+        said, status = b"", 200
         try:
             with urllib.request.urlopen(request, timeout=max(deadline - time.monotonic(), 0.01)) as answer:
                 said = answer.read()
         except urllib.error.HTTPError as error:
-            said = error.read()
-            if error.code in (429, 503):
-                told = "nothing was done"
-                with suppress(ValueError, KeyError, TypeError):
-                    told = str(json.loads(said)["error"])
-                raise BusyError(f"{self.url} is busy: {told}") from error
+            status = error.code
+            with suppress(OSError, http.client.HTTPException):
+                said = error.read()
         except urllib.error.URLError as error:
             reason = error.reason
             if isinstance(reason, socket.gaierror | ssl.SSLError) or getattr(reason, "errno", None) in UNREACHED:
@@ -410,10 +414,17 @@ class Memory:
             raise UncertainError from error
         except (OSError, http.client.HTTPException) as error:
             raise UncertainError from error
-        try:
-            return dict(json.loads(said))
-        except ValueError as error:
-            raise FailedError(f"{self.url} is no mnemolog: it answered {said[:80]!r}") from error
+        found: Any = None
+        with suppress(ValueError):
+            found = json.loads(said)
+        is_ours = isinstance(found, dict) and (found.keys() >= {"error", "way_out", "kind"} or "answer" in found)
+        if status in (429, 503):
+            raise BusyError(f"{self.url} is busy: {found['error'] if is_ours else 'nothing was done'}")
+        if not is_ours and status in GATEWAYS:
+            raise UncertainError(f"status {status}: what stands before the server does not reach it")
+        if not is_ours:
+            raise FailedError(f"{self.url} is no mnemolog: it answered {said[:80]!r}, with status {status}")
+        return dict(found)
 
 
 def _named(event: dict[str, Any]) -> dict[str, Any]:
@@ -596,8 +607,15 @@ class AsyncMemory:
         await self._run(self.memory.serve)
 
 
+class _Server(subprocess.Popen[bytes]):
+    """A server that was started from here, and goes on when this process ends: that is nothing to be warned of."""
+
+    def __del__(self, *given: Any) -> None:
+        """Warns of nothing."""
+
+
 _starting = threading.Lock()
-_started: list[subprocess.Popen[bytes]] = []
+_started: list[_Server] = []
 """Servers that were started from here; they are not waited for."""
 
 
@@ -646,7 +664,7 @@ def _found(command: list[str], told: Path) -> tuple[subprocess.Popen[bytes], int
                 return server, None
         with open(os.open(told, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600), "ab") as log:
             begin = log.tell()
-            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            server = _Server(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             _started.append(server)
             return server, begin
 

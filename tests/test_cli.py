@@ -1074,6 +1074,10 @@ def test_of_a_table_of_weights_the_entries_that_differ_are_told(run, tmp_path):
     assert all(value in differing[0] for value in ('{"words":1.52}', '{"words":2.5}'))
 
 
+def test_the_schema_of_a_type_is_told_by_the_name_that_events_are_fed_with(run, tmp_path):
+    assert run("schema", "memory-pinned", home=tmp_path).out == run("schema", "memory-pinned.v1", home=tmp_path).out
+
+
 @pytest.mark.skipif(find_spec("wordllama") is None, reason=alike.WAY_OUT)
 def test_the_doctor_tells_of_a_memory_that_needs_what_is_not_installed(run, copy, monkeypatch):
     assert run("replay", "--as", "near", "--set", "open_efforts.alike=true", home=copy).code == OK

@@ -49,6 +49,18 @@ def test_the_same_id_again_is_harmless_and_other_content_is_refused(home: Home) 
             memory.record("chat", "user", "goodbye", id="one")
 
 
+def test_a_home_stays_where_it_is_when_the_program_goes_to_another_folder(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(home):
+        monkeypatch.chdir(home.path.parent)
+        memory = Memory(home=home.path.name, start=False)
+        memory.record("s", "user", "hello")
+        monkeypatch.chdir("/")
+        memory.record("s", "user", "hello again")
+        assert len(memory.ask("view", name="turns")) == 2
+
+
 def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
     with serving(home):
         memory = Memory(home=home.path)

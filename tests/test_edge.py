@@ -128,6 +128,8 @@ TIME = "a time is ISO 8601 text, such as 2026-01-05T09:00:00Z, or UTC microsecon
         (turn(type="turn"), [f"type: is 'turn'; must be one of {TYPES}"]),
         ({"type": "note-taken", "note": "n", "content": "x", "ttl": "soon", "priority": 3},
          ["ttl: is 'soon'; must be urgent, normal, low or whole seconds above 0", "priority: is 3; must be 0 to 1"]),
+        ({"type": "memory-rewarded", "turns": [], "reward": 1}, ["turns: must hold at least 1, not 0"]),
+        ({"type": "memory-rewarded", "turns": ["a"] * 33, "reward": 1}, ["turns: must hold at most 32, not 33"]),
         ({"type": "memory-rewarded", "turns": ["a"], "reward": -5}, ["reward: is -5; must be -1 (it misled) to 1"]),
         ({"type": "summary-written", "session": "s", "first_turn": "a", "last_turn": "b", "text": "x", "topics": [1]},
          ["topics[0]: must be text, not the number 1"]),

@@ -225,6 +225,29 @@ def test_a_transcript_that_was_replaced_is_read_anew(environ, transcript, tmp_pa
         assert len(recorded(environ)) == count + 1
 
 
+def test_what_was_written_over_the_end_of_a_transcript_is_read(environ, tmp_path):
+    """An agent takes its last message away again, and goes on: the file is as long as before, or longer."""
+
+    def line(uuid: str, parent: str | None, role: str, text: str) -> bytes:
+        message = {"role": role, "content": [{"type": "text", "text": text}]}
+        about = {"sessionId": "5e55", "cwd": SHOP, "timestamp": "2026-01-05T09:00:00Z"}
+        whole = {"type": role, "uuid": uuid, "parentUuid": parent, "message": message} | about
+        return json.dumps(whole).encode() + b"\n"
+
+    begin = line("u1", None, "user", "Why does the login fail?")
+    first = line("a2", "u1", "assistant", "I look")
+    other = line("a3", "u1", "assistant", "The cookie is dropped") + line("u4", "a3", "user", "Why?")
+    path = tmp_path / "5e55.jsonl"
+    with served(environ):
+        path.write_bytes(begin + first)
+        hooked(environ, event("Stop", path))
+        path.write_bytes(begin + other)
+        for _ in range(2):
+            hooked(environ, event("Stop", path))
+            assert [one["content"] for one in recorded(environ)][2:] == ["The cookie is dropped", "Why?"]
+    assert told(environ) == ""
+
+
 def test_without_a_server_a_child_goes_on_with_the_work_and_serves_who_comes_next(environ, transcript):
     environ["MNEMOLOG_HOOK_IDLE"] = "600"
     home = Path(environ["MNEMOLOG_HOME"])

@@ -21,10 +21,14 @@ from typing import Any
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 import mnemolog
-from mnemolog import AsyncMemory, DeniedError, Memory, NotServedError, RefusedError
+from mnemolog import AsyncMemory, DeniedError, FailedError, Memory, NotServedError, RefusedError, UncertainError
 from streams.core.errors import LogError, UsageError
 from streams.core.events import TurnRecorded
 from streams.gateways.http import app as http_app
@@ -333,6 +337,40 @@ def test_spans_of_calls_of_a_model_are_turns_once(client: TestClient, home: Home
     told = client.post("/v1/traces", content=b'{"resourceSpans": 7}', headers=JSON)
     assert told.json()["partialSuccess"]["rejectedSpans"] == 1
     assert client.post("/v1/traces", content=body).status_code == 415
+
+
+def half_a_request(url: str) -> socket.socket:
+    """A connection on which a body begins."""
+    host, port = url.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), PATIENCE)
+    connection.sendall(
+        f"POST /v1/turns HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
+        "Content-Length: 1000\r\n\r\n{".encode()
+    )
+    return connection
+
+
+def test_a_body_that_does_not_go_on_is_given_up(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "STALLED", 0.05)
+    with running(http_app.made(home.path)) as url, half_a_request(url) as connection:
+        said = b"".join(iter(lambda: connection.recv(65536), b""))  # up to the end of the connection
+    head, _, body = said.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    told = json.loads(body)
+    assert (told["kind"], told["title"]) == ("BusyError", "the rest of the body did not come within 0.05 seconds")
+
+
+def test_who_hangs_up_in_the_midst_of_a_body_leaves_no_traceback(tmp_path: Path) -> None:
+    with served(tmp_path / "h", "--access-log") as (url, process):
+        half_a_request(url).close()
+        assert process.stdout is not None
+        for line in process.stdout:
+            assert "Traceback" not in line
+            if "POST" in line:  # the request is over
+                break
+        assert httpx.get(f"{url}/health/ready", timeout=PATIENCE).status_code == 200
+        process.terminate()
+        assert "Traceback" not in process.stdout.read()
 
 
 def test_requests_of_any_shape_are_answered_in_words(tmp_path: Path) -> None:
@@ -748,6 +786,38 @@ def test_the_python_module_asks_over_http_as_over_the_socket(tmp_path: Path) -> 
         assert len(asyncio.run(both())) == 20
     with pytest.raises(NotServedError):
         Memory("ann", url=url, key=token, timeout=1).context("one")
+
+
+@contextmanager
+def answering(*answers: tuple[int, bytes]) -> Iterator[str]:
+    """The URL of a server that answers so, one request after the other; the last answer is given again and again."""
+    left = iter(answers)
+
+    async def answer(request: Request) -> Response:
+        status, body = next(left, answers[-1])
+        return Response(body, status)
+
+    with running(Starlette(routes=[Route("/{path:path}", answer, methods=["POST"])])) as url:
+        yield url
+
+
+def test_the_python_module_tries_again_where_a_proxy_does_not_reach_the_server() -> None:
+    stored = b'{"answer": [{"id": "t", "stored": 0, "partition": 0}]}'
+    with answering((502, b"<html>Bad Gateway"), (504, b""), (502, b"[]"), (200, stored)) as url:
+        assert Memory("ann", url=url).record("one", "user", "Hello", id="t") == "t"
+    with answering((502, b"<html>Bad Gateway")) as url:
+        with pytest.raises(UncertainError, match=r"not known whether it was carried out \(status 502: "):
+            Memory("ann", url=url, timeout=0.1).record("one", "user", "Hello")
+        with pytest.raises(UncertainError, match=r"did not answer within 0.1 seconds \(status 502: "):
+            Memory("ann", url=url, timeout=0.1).recall("Hello")
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[1, 2]", b"null", b"{}", b'{"error": "x"}', b'{"detail": "Not Found"}'])
+@pytest.mark.parametrize("status", [200, 404, 500])
+def test_the_python_module_says_where_something_else_answers(status: int, body: bytes) -> None:
+    with answering((status, body)) as url, pytest.raises(FailedError, match="is no mnemolog: it answered") as raised:
+        Memory("ann", url=url).record("one", "user", "Hello")
+    assert f"with status {status}" in str(raised.value)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -186,6 +187,14 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.write_text(f'while [ ! -e {gate} ]; do sleep 0.05; done; exec {SERVER} "$@"\n')
     monkeypatch.setenv("MNEMOLOG_COMMAND", f"sh {script}")
     return gate
+
+
+def test_a_program_that_ends_before_the_server_it_started_is_warned_of_nothing(tmp_path: Path, own: list[Any]) -> None:
+    Memory("x", home=tmp_path / "h").serve()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        own[0].__del__()  # as Python does at its end
+    assert (told, own[0].poll()) == ([], None)
 
 
 def test_a_call_waits_longer_than_for_an_answer_while_a_server_starts(

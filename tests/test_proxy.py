@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -342,13 +343,35 @@ def test_a_call_waits_for_nothing_that_is_written_and_what_was_shown_is_recorded
 
 
 def test_a_reply_that_was_broken_off_is_no_turn_and_what_was_asked_is(
-    home: Home, upstream: Upstream, proxy: str
+    home: Home, upstream: Upstream, proxy: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.cut = 300
     body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": ASKED}]}
     with pytest.raises(httpx.HTTPError):
         httpx.post(f"{proxy}/v1/chat/completions", json=body, timeout=PATIENCE)
     assert turns(home, 1) == [("user", ASKED)]
+    assert any("a reply broke off" in record.getMessage() for record in caplog.records)
+    assert raised(caplog) == [ConnectionError]  # the provider's own
+
+
+def raised(caplog: pytest.LogCaptureFixture) -> list[type[BaseException] | None]:
+    """What was told with a traceback."""
+    return [record.exc_info[0] for record in caplog.records if record.exc_info]
+
+
+def test_who_hangs_up_in_the_midst_of_a_request_leaves_no_traceback(
+    upstream: Upstream, proxy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    host, port = proxy.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), PATIENCE) as connection:
+        head = (
+            f"POST /v1/chat/completions HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+        )
+        connection.sendall(head.encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 100 ")  # it is being read
+    assert httpx.post(f"{proxy}/v1/models", json={}, timeout=PATIENCE).status_code == 404
+    assert len(upstream.asked) == 1
+    assert raised(caplog) == []
 
 
 @pytest.mark.parametrize("stream", [False, True])

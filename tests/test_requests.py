@@ -116,6 +116,12 @@ def test_what_is_no_call_is_refused_with_the_field(message: Any, reason: str) ->
         ("context", {"space": "a", "session": "b", "budget": "x"}, "budget: "),
         ("context", {"space": "a", "session": "b", "budget": 0}, "budget: "),
         ("recall", {"space": "a", "query": "b", "k": 1001}, "k: "),
+        ("recall", {"space": "a", "query": "b" * 100_001}, "query: string should have at most 100000 characters$"),
+        (
+            "recall",
+            {"space": "a", "query": "b", "kinds": ["a"] * 101},
+            "kinds: list should have at most 100 items, not 101",
+        ),
         ("recall", {"space": "a", "query": None}, "query: "),
         ("recall", {"space": "a", "query": "x" * 100_001}, "query: "),
         ("view", {"name": "turns"} | {f"c{n}": n for n in range(300)}, "view: 301 fields are too many"),

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -570,6 +570,36 @@ def test_folding_gives_way_to_batches_and_whoever_asks_is_answered_all_the_same(
         asking.join(120)
         assert found == [0]
     finally:
+        folding.stop()
+
+
+def test_who_asks_while_much_is_folded_is_told_how_much_there_is_to_do(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.append(talk(20))
+    go_on = threading.Event()
+    catch_up = Runtime.catch_up
+
+    def held(runtime: Runtime, *how: Any, **more: Any) -> int:
+        assert go_on.wait(120)
+        return catch_up(runtime, *how, **more)
+
+    monkeypatch.setattr(Runtime, "catch_up", held)
+    folding = home_folding.Folding(home, Office(home, open_live(home)), patience=0.05)
+    folding.start()
+    try:
+        with pytest.raises(BusyError, match="20 events of the log are still to be folded"), folding.reading():
+            pass
+        go_on.set()
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            with suppress(BusyError), folding.reading() as read:
+                assert read.runtime.behind() == 0
+                break
+        else:
+            raise AssertionError("it is never answered")
+    finally:
+        go_on.set()
         folding.stop()
 
 

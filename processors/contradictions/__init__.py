@@ -24,9 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, NamedTuple, TypeVar
-
-from pydantic import AfterValidator
+from typing import Any, NamedTuple, TypeVar
 
 from processors.contradictions.beliefs import beliefs
 from processors.contradictions.certain import AT_ONCE, CERTAIN, answered, standing
@@ -47,7 +45,7 @@ from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Keep, read_model
-from streams.core.text.alike import installed
+from streams.core.text.alike import table
 from streams.core.text.learned import likelihood
 from streams.core.text.statements import MAX_TEXT, WEIGHTS, seen_of
 
@@ -83,11 +81,16 @@ class ContradictionsParams(Params):
         0.5, "likelihood 0..1", "the same where only people spoke last, who take back little; not below `suspected`",
         source="LoCoMo, chats left out: 1.9 in 1,000 turns", ge=0, le=1,
     )  # fmt: skip
-    alike: Annotated[bool, AfterValidator(installed)] = param(
+    alike: bool = param(
         False, "yes or no", "alike words count for doubts, too; needs the extra `semantic`",
         source="voices, authors left out, at a glance: where .35 of doubts are right, .57 of changes are seen, not .55",
     )  # fmt: skip
     heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
+
+    def check_foldable(self) -> None:
+        """Raises UsageError where alike words are to count and their table is not installed."""
+        if self.alike:
+            table()
 
 
 @dataclass(slots=True)

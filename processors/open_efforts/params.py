@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import AfterValidator
-
 from processors.open_efforts.crowd import Limits
 from processors.open_efforts.elsewhere import Carried
 from processors.open_efforts.records import ACTIVE
 from streams.core.params import param
-from streams.core.text.alike import installed
+from streams.core.text.alike import table
 
 
 class OpenEffortsParams(Carried, Limits):
@@ -32,7 +28,12 @@ class OpenEffortsParams(Carried, Limits):
     passing: float = param(
         0.6, "likelihood 0..1", "an end said in passing that nobody comes back to concludes from here on", ge=0, le=1
     )
-    alike: Annotated[bool, AfterValidator(installed)] = param(
+    alike: bool = param(
         False, "yes or no", "alike words count for where a turn belongs, too; needs the extra `semantic`",
         source="voices by authors who only measure: .802 of turns right, not .798; .55 of ends concluded, not .53",
     )  # fmt: skip
+
+    def check_foldable(self) -> None:
+        """Raises UsageError where alike words are to count and their table is not installed."""
+        if self.alike:
+            table()

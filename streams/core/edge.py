@@ -146,6 +146,11 @@ def _newest(names: list[str]) -> dict[str, str]:
 _NEWEST = _newest([*GIVEN, *UPCASTS])
 
 
+def whole_name(name: str) -> str:
+    """The name of a type with its version, the newest where none is told; what names no type as it is."""
+    return _NEWEST.get(name, name)
+
+
 class Edge:
     """Validates what comes in from one source and gives ids to what has none.
 
@@ -297,7 +302,7 @@ def _json_reason(raw: bytes, error: orjson.JSONDecodeError) -> str:
 def _type(name: object) -> str:
     """The whole name of a type, its newest version where none is told. Raises EdgeError."""
     if isinstance(name, str):
-        found = _NEWEST.get(name, name)
+        found = whole_name(name)
         if found in GIVEN:
             return found
     raise EdgeError([Fault("type", f"is {_quote(name)}; must be one of {', '.join(sorted(_NEWEST))}")])
@@ -451,6 +456,10 @@ def _reason(type_: str, value: object, ctx: dict[str, Any], message: str) -> str
             return "must not be empty"
         case "string_too_long":
             return f"is {len(str(value)):,} characters long; at most {ctx['max_length']} are taken"
+        case "too_short":
+            return f"must hold at least {ctx['min_length']}, not {len(value) if isinstance(value, list) else 'fewer'}"
+        case "too_long":
+            return f"must hold at most {ctx['max_length']}, not {len(value) if isinstance(value, list) else 'more'}"
         case "literal_error":
             wanted = ctx["expected"].replace(chr(39), "").replace(" or ", ", ").removeprefix(", ")  # "" is one of some
             return f"is {_quote(value)}; must be one of {wanted}"

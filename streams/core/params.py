@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, partial
 from typing import Any, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+
+from streams.core.errors import UsageError
+
+STORED = "stored"
+"""The context of values that a memory was folded with."""
 
 
 class Params(BaseModel):
@@ -18,8 +23,21 @@ class Params(BaseModel):
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Self:
         """Parameters from plain values, defaults where there are none. Raises ValueError for one that is unknown or out
-        of range."""
-        return cls.model_construct() if stored in ({}, _defaults(cls)) else cls.model_validate(stored)
+        of range.
+
+        What a fold under them needs is not looked for: a memory can be read without it.
+        """
+        return cls.model_construct() if stored in ({}, _defaults(cls)) else cls.model_validate(stored, context=STORED)
+
+    @model_validator(mode="after")
+    def _chosen(self, info: ValidationInfo) -> Self:
+        """Values that somebody chose are to be folded with: what that needs must be there. Raises UsageError."""
+        if info.context != STORED:
+            self.check_foldable()
+        return self
+
+    def check_foldable(self) -> None:
+        """Raises UsageError where a fold under them needs what is not installed; most need nothing."""
 
     def plain(self) -> dict[str, Any]:
         """The values, as JSON has them."""
@@ -43,6 +61,16 @@ def _plain(kind: Any, value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(inner[0], one) for one in value]
     return {key: _plain(inner[1], one) for key, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def missing(params: Iterable[Params]) -> str:
+    """What a fold under some parameters needs and is not installed, with the way out; "" where all is there."""
+    try:
+        for one in params:
+            one.check_foldable()
+    except UsageError as error:
+        return f"{error}: {error.way_out}"
+    return ""
 
 
 def param(default: Any, unit: str, why: str, source: str = "tuned", **limits: Any) -> Any:

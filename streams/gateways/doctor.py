@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from projections.aside import SUFFIX
 from streams.core.driver import told_aside
-from streams.core.errors import NAMES_TOLD, LogError, MnemologError, UsageError, counted, listed
+from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
 from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -352,6 +352,8 @@ def _asked(folder: Folder) -> Check:
         return Check(LIVE, "failed", f"{error}: {error.way_out}")
     except HolderLeftError:
         return Check(LIVE, "look", "the server has ended just now: look again")
+    if missing := said.get("missing"):
+        return Check(LIVE, "failed", f"{said['behind']:,} events wait in the log; it cannot be folded, for {missing}")
     found = f"{said['behind']:,} events wait in the log; the server folds them"
     return _beside(LIVE, found, said.get("aside", ""))
 
@@ -389,10 +391,7 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
         behind = sum(log.end(partition) - 1 - store.read_mark(connection, partition) for partition in mine)
         partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "").strip('"')
         aside = told_aside(store.aside(connection))
-        try:
-            differs = _differs(connection, bool(partial))
-        except UsageError as error:  # its parameters need what is not installed
-            return Check(name, "failed" if name == LIVE else "look", f"{error}: {error.way_out}")
+        differs, lacks = _differs(connection, bool(partial)), _lacks(connection)
     size = _size(path.stat().st_size)
     if differs and name == LIVE:
         return Check(
@@ -405,6 +404,10 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
             name, "look", f"{size}; {differs}: it can be read, not promoted; delete its file when done with it"
         )
     waiting = f"{behind:,} events wait" if behind else "at the log's end"
+    if lacks and name == LIVE:
+        return Check(name, "failed", f"{size}; {waiting}; it can be read, and folded no further: {lacks}")
+    if lacks:
+        return Check(name, "look", lacks)
     if partial:
         return _beside(name, f"{size}; a fold of a part ({partial})", aside)
     folds = "; the next question folds them" if behind and name == LIVE else ""
@@ -426,6 +429,18 @@ def _differs(connection: Connection, partial: bool) -> str:
     except ValueError:
         return "it was folded with parameters this program does not know"
     return f"it was folded by another version of {', '.join(changed)}" if changed else ""
+
+
+def _lacks(connection: Connection) -> str:
+    """What folding a memory on needs and is not installed, and the way out; "" where all is there."""
+    import orjson
+
+    from processors import PROCESSORS
+    from projections.asking import known_params
+    from projections.store import read_meta
+    from streams.core.params import missing
+
+    return missing(known_params(PROCESSORS, orjson.loads(read_meta(connection, "params"))).values())
 
 
 def _left(home: Path) -> Iterator[Check]:

@@ -62,6 +62,8 @@ LAST = 100
 MOST_LOG = 256 * 1024
 KEPT = 1000
 """Transcripts of which is known how far they were read."""
+END = 1024
+"""Bytes before the place up to which a transcript was read: where they are others now, it is read anew."""
 NEW = {"present", "for_session"}
 """Arguments of questions that a server of an older version, which still runs after an update, may not know."""
 READERS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini_cli"}
@@ -438,8 +440,9 @@ class Transcript:
     def new(self, most: int, deadline: float) -> Iterator[Fields]:
         """The events of whole lines that were not read yet: about as many as asked for, and until the deadline."""
         assert self._stream is not None
-        size = os.fstat(self._stream.fileno()).st_size
-        if size < self._state["offset"]:
+        # Why both: agents take a last message away again, and what they write after that may reach as far as it did.
+        is_shorter = os.fstat(self._stream.fileno()).st_size < self._state["offset"]
+        if is_shorter or self._state.get("end") not in (None, self._end()):
             self._state["offset"] = 0
         self._stream.seek(self._state["offset"])
         self._count = 0
@@ -460,8 +463,16 @@ class Transcript:
             with suppress(ValueError):
                 yield Value(0, -1, b"", loads(line))
 
+    def _end(self) -> str:
+        """The end of what was read, as a hash."""
+        assert self._stream is not None
+        begin = max(0, self._state["offset"] - END)
+        self._stream.seek(begin)
+        return hashed(self._stream.read(self._state["offset"] - begin).decode(errors="replace"))
+
     def keep(self) -> None:
         """Remembers how far it was read; forgets transcripts that were not read for the longest time."""
+        self._state["end"] = self._end()
         partial = self._kept.with_suffix(f".{os.getpid()}")
         partial.write_bytes(orjson.dumps(self._state | {"reader": self._reader.state}))
         partial.replace(self._kept)

@@ -20,7 +20,8 @@ from projections.garbage import rare_collections
 from projections.store import Store, View, readable
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Record
-from streams.core.errors import Aside
+from streams.core.errors import Aside, counted
+from streams.core.params import missing
 from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import Log, Stored
@@ -55,6 +56,9 @@ class Runtime:
         self.store = store
         self.clock = clock
         self.params = check_memory(store, log, processors)
+        self.missing = missing(self.params.values())
+        """What folding needs and is not installed, and the way out; "" where it can fold. Until then the memory can be
+        asked as it is."""
         self.spool = Spool(store.path.with_name(f".{store.path.stem}.state"))
         self.driver = Driver(processors, self.params, records=self.spool.records)
         self._deadlines: Deadlines | None = None
@@ -89,10 +93,13 @@ class Runtime:
         return now - self._flooded < CALM
 
     def catch_up(self, progress: Progress = no_progress, stop: int | None = None, ahead: bool = False) -> int:
-        """Folds to the log's end as it is now, or to offset `stop` of each partition; the number of records folded.
+        """Folds to the log's end as it is now, or to offset `stop` of each partition; the number of records folded,
+        which is none where what that needs is `missing`.
 
         All of it is in the tables then; with `ahead`, what was folded last may not be until `settle` is called.
         """
+        if self.missing:
+            return 0
         done, total = 0, self.behind()
         with rare_collections(), readable():
             for partition, start in enumerate(self._next):
@@ -110,13 +117,18 @@ class Runtime:
         return done
 
     def reach_end(self, progress: Progress = no_progress, ahead: bool = False) -> str:
-        """Folds to the log's end; what is in the way, which is nothing: who folds for itself waits for nobody."""
+        """Folds to the log's end; what is in the way, in words, "" where nothing is."""
         self.catch_up(progress, ahead=ahead)
-        return ""
+        return self._held_up(self.behind())
 
     def lagging(self, ends: Mapping[int, int]) -> str:
-        """Who keeps the memory from these ends of partitions: nobody."""
-        return ""
+        """What keeps the memory from these ends of partitions, in words; "" where nothing does."""
+        return self._held_up(sum(max(0, end - self._next[partition]) for partition, end in ends.items()))
+
+    def _held_up(self, waiting: int) -> str:
+        """Why so many records wait, where they will not be folded. Why so alone: who folds for itself waits for
+        nobody."""
+        return f"{counted(waiting, 'event')} cannot be folded, for {self.missing}" if waiting and self.missing else ""
 
     def stop_reading(self) -> None:
         """Lets go of what only a memory that is kept up to date needs: nothing here, the log is its home's."""

@@ -274,6 +274,8 @@ def _plan(
     folder: Path | None,
 ) -> Plan:
     processors = _kept(home.processors, without)
+    for processor in processors:
+        params[processor.name].check_foldable()
     ends = tuple(log.end(partition) for partition in range(log.partitions))
     if until is not None or folder is None:
         return Plan(name, params, processors, stops=ends, until=None if until is None else _until(until), space=space)

@@ -38,7 +38,7 @@ def _text(given: object) -> object:
     return whole_text(given) if isinstance(given, str) else given
 
 
-Words = Annotated[str, BeforeValidator(_text), Field(max_length=100_000)]
+Words = Annotated[str, Field(max_length=100_000), BeforeValidator(_text)]
 Moment = Annotated[str, Field(max_length=100)] | Annotated[int, Field(ge=-(2**62), le=2**62)] | None
 """ISO 8601, microseconds, or a position: who answers tells which."""
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -303,4 +303,5 @@ def _fault(fault: Any) -> str:
     names = [str(place) for place in fault["loc"]]
     if fault["type"] == "extra_forbidden":
         return f"there is no {names[-1][:100]!r}"
-    return f"{'.'.join(names)[:200]}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+    said = fault["msg"].replace(" after validation", "")
+    return f"{'.'.join(names)[:200]}: {said[:1].lower()}{said[1:]}"

@@ -93,10 +93,3 @@ class Table:
 def table() -> Table:
     """The table, loaded once. Raises UsageError where it cannot be."""
     return Table()
-
-
-def installed(wanted: bool) -> bool:
-    """Of a parameter that needs the table: as given. Raises UsageError where it cannot be loaded."""
-    if wanted:
-        table()
-    return wanted

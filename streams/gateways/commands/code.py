@@ -79,12 +79,13 @@ def schema(
     """JSON Schemas of the events, and of a line of input, generated from the code."""
     import orjson
 
+    from streams.core.edge import whole_name
     from streams.gateways.schema import schemas
 
     known = schemas()
-    if name is not None and name not in known:
+    if name is not None and whole_name(name) not in known:
         raise UsageError(f"there is no schema {name!r}", f"schemas: {', '.join(known)}")
-    value = known if name is None else known[name]
+    value = known if name is None else known[whole_name(name)]
     sys.stdout.buffer.write(
         orjson.dumps(value, option=(0 if common.json else orjson.OPT_INDENT_2) | orjson.OPT_APPEND_NEWLINE)
     )

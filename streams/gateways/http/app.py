@@ -130,7 +130,7 @@ def _describe(app: FastAPI) -> None:
         for path in found["paths"].values():
             for operation in path.values():
                 answers = operation["responses"]
-                for status in ("401", "403", "409", "413", "415", "422", "429", "503"):
+                for status in ("401", "403", "408", "409", "413", "415", "422", "429", "503"):
                     answers[status] = {"description": "Problem (RFC 9457)"} | error
         app.openapi_schema = found
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,6 +29,8 @@ API = ("/v1/", "/mcp")
 """Paths that are for programs."""
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 """Hosts by which a server is called that needs no key. Why asked: a page elsewhere may have its own name point here."""
+STALLED = 30.0
+"""Seconds within which more of a body must come."""
 CALLERS = 10_000
 """Callers whose rates are remembered."""
 access = logging.getLogger("mnemolog.access")
@@ -44,6 +48,10 @@ class TooManyError(BusyError):
     """The caller asks more often than it may."""
 
 
+class StalledError(BusyError):
+    """The rest of a body does not come."""
+
+
 class OutsideError(DeniedError):
     """It was asked under a name that is not this machine's."""
 
@@ -53,6 +61,7 @@ STATUS: tuple[tuple[type[MnemologError], int], ...] = (
     (DeniedError, 403),
     (TooLargeError, 413),
     (TooManyError, 429),
+    (StalledError, 408),
     (UsageError, 422),
     (BehindError, 409),
     (BusyError, 503),
@@ -68,6 +77,7 @@ def problem(error: MnemologError, **more: Any) -> Response:
     status = next(status for kind, status in STATUS if isinstance(error, kind))
     headers = {"Retry-After": "1"} if status in (409, 429, 503) else {}
     headers |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    headers |= {"Connection": "close"} if status == 408 else {}
     kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "FailedError")
     name = kind if kind == "FailedError" else type(error).__name__
     told = {
@@ -136,6 +146,7 @@ class Gate:
         began = time.perf_counter()
         status = [0]
         taken = bytearray()
+        is_whole = False
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -143,14 +154,20 @@ class Gate:
             await send(message)
 
         async def receiving() -> Message:
-            message = await receive()
+            nonlocal is_whole
+            try:
+                async with asyncio.timeout(None if is_whole else STALLED):
+                    message = await receive()
+            except TimeoutError:
+                raise StalledError(
+                    f"the rest of the body did not come within {STALLED:g} seconds", "nothing was done; send it again"
+                ) from None
             taken.extend(message.get("body", b""))
             if len(taken) > MAX_REQUEST:
                 raise TooLargeError("the body is too long", f"send at most {MAX_REQUEST:,} bytes at once")
-            if message["type"] == "http.request" and not message.get(
-                "more_body"
-            ):  # why here: not all that takes a body has it read by this program
-                check_values(taken)
+            if message["type"] == "http.request" and not message.get("more_body"):
+                is_whole = True
+                check_values(taken)  # why here: not all that takes a body has it read by this program
             return message
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
@@ -168,6 +185,9 @@ class Gate:
             if status[0]:
                 raise
             await _refusal(error, scope, headers)(scope, receive, sending)
+        except ClientDisconnect:  # before its request was whole: there is nobody to answer
+            if status[0]:
+                raise
         finally:
             route = getattr(scope.get("route"), "path", scope.get("root_path") or "-")
             took = time.perf_counter() - began

@@ -60,6 +60,7 @@ Space = Annotated[str | None, Query(max_length=500, description="The space; the 
 Session = Annotated[str, Query(max_length=500, description="The conversation.")]
 AsOf = Annotated[str | None, Query(max_length=100, description="As it was: ISO 8601, or a position.")]
 After = Annotated[str, Query(max_length=1000, description="Waits until this position is in the memory.")]
+LONG = "An address holds 64 KiB, percent signs counted: `POST /v1/call` takes longer ones."
 Limit = Annotated[int | None, Query(ge=0, le=10_000)]
 Order = Annotated[str, Query(max_length=500, description="Columns with commas between, each with DESC or not.")]
 Columns = Annotated[str, Query(max_length=500, description="Only these, with commas between; all if not given.")]
@@ -238,7 +239,7 @@ async def context(
     session: Session,
     space: Space = None,
     format: Literal["json", "text", "messages", "columns"] = "json",
-    question: Annotated[str, Query(max_length=100_000, description="To be answered; not recorded yet.")] = "",
+    question: Annotated[str, Query(max_length=100_000, description=f"To be answered; not recorded yet. {LONG}")] = "",
     budget: Annotated[int | None, Query(ge=1, le=1_000_000, description="Tokens.")] = None,
     without: Annotated[list[str] | None, Query(description="Sections or layers to leave out.")] = None,
     details: Annotated[list[str] | None, Query(description="Ids or TURN..TURN: a second window on these.")] = None,
@@ -267,7 +268,7 @@ async def context(
 @routes.get("/v1/recall", tags=["questions"])
 async def recall(
     door: Asked,
-    query: Annotated[str, Query(max_length=100_000)],
+    query: Annotated[str, Query(max_length=100_000, description=LONG)],
     space: Space = None,
     session: Annotated[str, Query(max_length=500, description="Where it is shown; recorded there.")] = "",
     k: Annotated[int, Query(ge=1, le=1000)] = 10,
@@ -287,7 +288,9 @@ async def recall(
 
 
 @routes.get("/v1/needs-recall", tags=["questions"])
-async def needs_recall(door: Asked, session: Session, message: str, space: Space = None) -> Response:
+async def needs_recall(
+    door: Asked, session: Session, message: Annotated[str, Query(description=LONG)], space: Space = None
+) -> Response:
     """Whether a message needs `recall`, or is served by what was shown in its session before."""
     named = door.caller.space(space)
     return _json(await door.ask("needs_recall", space=named, session=session, message=message))

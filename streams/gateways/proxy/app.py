@@ -23,9 +23,10 @@ from typing import Any
 import httpx
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from streams.core.edge import has_too_many
 from streams.core.errors import MnemologError
@@ -85,7 +86,10 @@ class Proxy:
 
     async def pass_on(self, request: Request) -> Response:
         """Passes a request on."""
-        raw = await request.body()
+        try:
+            raw = await request.body()
+        except ClientDisconnect:  # nobody is there to be answered
+            return Response(status_code=400)
         dialect = by_path(request.url.path) if request.method == "POST" else None
         given = _object(raw) if dialect else None
         space = request.headers.get(SPACE_HEADER) or self._space
@@ -123,7 +127,7 @@ class Proxy:
             await answer.aclose()
 
         back = [(k, v) for k, v in answer.headers.multi_items() if k not in HOP or k == "content-length"]
-        found = StreamingResponse(_ending(passing(), over), answer.status_code, background=BackgroundTask(closing))
+        found = Passing(_ending(passing(), over), answer.status_code, background=BackgroundTask(closing))
         found.raw_headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in back]
         return found
 
@@ -173,6 +177,18 @@ class Proxy:
                     log.warning("a turn was not recorded: %s", outcome["refused"])
         except (MnemologError, ValueError, KeyError) as error:
             log.warning("a conversation was not recorded: %s", error)
+
+
+class Passing(StreamingResponse):
+    """A reply that is passed on as it comes."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes it on. One that breaks off is left without an end, as it came: its reader sees that by the
+        connection, which is closed then."""
+        try:
+            await super().__call__(scope, receive, send)
+        except httpx.HTTPError as error:
+            log.warning("a reply broke off: %r", error)
 
 
 def joined(dialect: Dialect, reply: bytes) -> dict[str, Any] | None:

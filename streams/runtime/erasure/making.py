@@ -14,7 +14,7 @@ import orjson
 
 from projections.asking import all_params
 from projections.store import read_meta, read_only
-from streams.core.errors import MnemologError, UsageError, listed
+from streams.core.errors import MemoryFileError, MnemologError, UsageError, listed
 from streams.core.events import decode
 from streams.core.params import Params
 from streams.core.progress import Progress, no_progress
@@ -153,7 +153,8 @@ def fold(home: Home, log: Copied, folder: Path, progress: Callable[[int, int], N
     with closing_on_error(store):
         runtime = Runtime(log, store, home.processors)
     with closing(runtime):
-        runtime.catch_up(progress)
+        if lagging := runtime.reach_end(progress):
+            raise MemoryFileError(f"live cannot be folded anew: {lagging}", "see to that, then erase again")
         if not log.is_local:  # workers have states of their own
             store.connection.execute("DELETE FROM state")
         store.checkpoint()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from projections.store import put_in_place, rewrite
-from streams.core.errors import BrokenError, ForeignError, MnemologError, UnreadableError
+from streams.core.errors import BrokenError, BusyError, ForeignError, MnemologError, UnreadableError, counted
 from streams.runtime import LIVE
 from streams.runtime.home.keeper import DENSE, open_live, put_away
 from streams.runtime.home.office import Office
@@ -50,8 +50,10 @@ class StoppedError(Exception):
 class Folding:
     """Live, and the thread that folds into it."""
 
-    def __init__(self, home: Home, office: Office) -> None:
+    def __init__(self, home: Home, office: Office, patience: float = threading.TIMEOUT_MAX) -> None:
+        """`patience`: the seconds after which who asks is told how much is still to be folded."""
         self.office = office
+        self._patience = patience
         self._home = home
         self._changed = threading.Condition()
         self._jobs: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
@@ -95,7 +97,8 @@ class Folding:
 
     @contextmanager
     def reading(self, tables: bool = True) -> Iterator[Office]:
-        """Live with all that the log holds now; it stays open meanwhile. Raises BrokenError where it cannot be had.
+        """Live with all that the log holds now; it stays open meanwhile. Raises BrokenError where it cannot be had, and
+        BusyError where that takes longer than the patience.
 
         What was folded last may lie in no table yet where no `tables` are read.
         """
@@ -114,6 +117,7 @@ class Folding:
                 self._changed.notify_all()
 
     def _begin(self) -> None:
+        deadline = time.monotonic() + self._patience
         with self._changed:
             self._asked += 1
             mine = self._asked
@@ -121,10 +125,23 @@ class Folding:
             while self._done < mine or self._alone:
                 if self._over:
                     raise BrokenError("the server stops", "ask again")
-                self._changed.wait()
-            if self._broken is not None:
-                raise self._broken
-            self._readers += 1
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(min(left, threading.TIMEOUT_MAX))
+            else:
+                if self._broken is not None:
+                    raise self._broken
+                self._readers += 1
+                return
+        raise self._busy()
+
+    def _busy(self) -> BusyError:
+        """Why who asks does not get live yet."""
+        if self._alone:
+            return BusyError("live is being opened anew", "ask again in a while")
+        waiting = counted(self.office.runtime.behind(), "event")
+        return BusyError(f"{waiting} of the log are still to be folded", "ask again in a while; it goes on meanwhile")
 
     def answer(self, call: Call) -> Any:
         """The answer to one call."""

@@ -103,12 +103,12 @@ def keeper_of(home: Home, store: Store) -> Keeper:
 
 
 def bring_up(home: Home, keeper: Keeper, ahead: bool = False) -> None:
-    """Brings a memory to the log's end; where workers do not get there, as far as they did, and says so.
+    """Brings a memory to the log's end; where that cannot be, as far as it can, and says so.
 
     With `ahead`, what was folded last may lie in no table until it is settled.
     """
     if lagging := keeper.reach_end(home.progress, ahead=ahead):
-        home.warn(f"not all of the log is in this answer: {lagging}; does its `mnemolog worker` run?")
+        home.warn(f"not all of the log is in this answer: {lagging}")
 
 
 def put_away(home: Home, keeper: Keeper) -> None:

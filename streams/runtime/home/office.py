@@ -77,7 +77,8 @@ class Office:
             case Look():
                 return self._closed(lambda: None, suspect=True)
             case Ping():
-                return {"pid": os.getpid(), "behind": self.runtime.behind(), "aside": told_aside(self.runtime.aside())}
+                said = {"aside": told_aside(self.runtime.aside()), "missing": self.runtime.missing}
+                return {"pid": os.getpid(), "behind": self.runtime.behind()} | said
         raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
 
     def reads_tables(self, call: Call) -> bool:
@@ -105,7 +106,7 @@ class Office:
                 raise BehindError(
                     f"live does not hold position {told_place(partition, offset)} yet, but all below "
                     f"{told_place(partition, marks[partition] + 1)}{f'; {lagging}' if lagging else ''}",
-                    "see that the workers run, or ask for an earlier position"
+                    "see to that, or ask for an earlier position"
                     if lagging
                     else "nothing was recorded there yet: ask for an earlier position",
                 )

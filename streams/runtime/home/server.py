@@ -47,6 +47,9 @@ LEAVING = 30.0
 """Seconds that a server which makes way gives to what it is answering: as long as a question may take."""
 SMALL = 64 * 1024
 """Bytes of a request that is read at once; longer ones take a thread."""
+FOLD = 5.0
+"""Seconds after which who asks is told how much is still to be folded: whoever waits keeps one of the threads from
+others, and does not know what for."""
 SPARE = 128
 """Descriptors kept for files."""
 MOST = 8192
@@ -431,13 +434,14 @@ def serve(
             with shards.keeping():
                 _serve(home, shards.answer, stopped, said, idle, makes_way)
             return
-        folding = Folding(home, Office(home, open_live(home), INDEX))
+        folding = Folding(home, Office(home, open_live(home), INDEX), FOLD)
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
-            waiting = folding.office.runtime.behind()
+            runtime = folding.office.runtime
+            waiting = runtime.behind()
             folding.start()
-            _serve(home, folding.answer, stopped, said, idle, makes_way, waiting)
+            _serve(home, folding.answer, stopped, said, idle, makes_way, waiting, runtime.missing)
         finally:
             sys.setswitchinterval(switch)
             folding.stop()
@@ -445,14 +449,16 @@ def serve(
 
 def _serve(
     home: Home, answer: Callable[[Call], Any], stopped: Callable[[], bool], said: Callable[[str], None], idle: float,
-    makes_way: bool, waiting: int = 0,
+    makes_way: bool, waiting: int = 0, missing: str = "",
 ) -> None:  # fmt: skip
     appending = Appending(home.path)
     listener = Listener(home)
     appending.start()
     try:
         said(f"serving {home.path}, process {os.getpid()}")
-        if waiting:
+        if missing:
+            said(f"nothing can be folded, for {missing}; what comes is recorded, and questions are answered without it")
+        elif waiting:
             said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
         server = Server(listener, appending, answer, makes_way)
         server.run(lambda: stopped() or server.is_idle(idle))

@@ -122,6 +122,8 @@ class Projector:
         self.log = log
         self.store = store
         self.params = check_memory(store, log, processors)
+        self.missing = ""
+        """What folding needs and is not installed: workers fold, here nothing is needed."""
         self._meters = meters or Meters()
         self._wanted = {p.name: store.lineages[p.name] for p in processors}
         self._reads = {p.name: p.reads for p in processors}
@@ -286,9 +288,10 @@ class Projector:
             if done + 1 < ends.get(partition, 0)
         }
         first = [name for name in self._wanted if name in slow and slow.keys().isdisjoint(self._reads[name])]
-        return "; ".join(
+        said = "; ".join(
             f"{name} has not got past offset {slow[name][0]} of partition {slow[name][1]}" for name in first
         )
+        return f"{said}; does its `mnemolog worker` run?" if said else ""
 
     def stop_reading(self) -> None:
         """Lets go of the brokers; the memory stays open."""

@@ -83,10 +83,12 @@ def prepared(
     """What a worker of these processors folds; its topics are made and its set is noted. Raises as `work` does."""
     params = memory_params(connection, processors, memory)
     emitted = emitted_by(processors, params, names)
+    needed = tuple(ancestors(processors, emitted))
+    for processor in needed:
+        params[processor.name].check_foldable()
     chosen = set_id(emitted)
     made = ensure_sets(connection, [chosen])
     run(connection, write_notes(connection, {SET + chosen: orjson.dumps(dict(emitted)).decode()}))
-    needed = tuple(ancestors(processors, emitted))
     return Job(needed, {p.name: params[p.name] for p in needed}, emitted, chosen, made.partitions, made.log_id)
 
 
