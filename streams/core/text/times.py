@@ -565,9 +565,7 @@ def in_month(text: str, language: str, now: datetime) -> datetime | None:
     tokens, kinds = kinds_of(text, language)
     for found in _MONTH.finditer(kinds):
         at = found.start()
-        leads = [
-            text[one.start : one.end].lower() for one in tokens[max(0, at - 2) : at]
-        ]  # an adjective may stand between
+        leads = [text[one.start : one.end].lower() for one in tokens[max(0, at - 2) : at]]  # "in early May"
         if _IN_MONTH[language] in leads:
             first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
             year = int(tokens[found.start(1)].value) if found[1] else 0
