@@ -106,7 +106,7 @@ class Office:
                 raise BehindError(
                     f"live does not hold position {told_place(partition, offset)} yet, but all below "
                     f"{told_place(partition, marks[partition] + 1)}{f'; {lagging}' if lagging else ''}",
-                    "see to that, or ask for an earlier position"
+                    "see to that, for example that the workers run, or ask for an earlier position"
                     if lagging
                     else "nothing was recorded there yet: ask for an earlier position",
                 )
