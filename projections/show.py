@@ -106,10 +106,11 @@ def _behind(
     first, dots, last = id.partition("..")
     if dots and first and last:
         return "range", _range(connection, first, last, space)
-    if (begun := _begun(connection, id, space)) and begun != id:
-        return _behind(connection, begun, space, facts)
-    if begun:
+    begun = _begun(connection, id, space)
+    if begun == id:
         raise UsageError(f"no turn stands behind {id!r}", "its turns were taken back, or it was told in none")
+    if begun:
+        return _behind(connection, begun, space, facts)
     raise UsageError(
         f"there is nothing with the id {id!r}", "ids stand in what context, recall, efforts, offers and notes tell"
     )

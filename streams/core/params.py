@@ -63,11 +63,16 @@ def _plain(kind: Any, value: Any) -> Any:
     return {key: _plain(inner[1], one) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
+def check_foldable(params: Iterable[Params]) -> None:
+    """Raises UsageError where a fold under some parameters needs what is not installed."""
+    for one in params:
+        one.check_foldable()
+
+
 def missing(params: Iterable[Params]) -> str:
     """What a fold under some parameters needs and is not installed, with the way out; "" where all is there."""
     try:
-        for one in params:
-            one.check_foldable()
+        check_foldable(params)
     except UsageError as error:
         return f"{error}: {error.way_out}"
     return ""

@@ -46,7 +46,7 @@ from streams.core.errors import (
     UsageError,
 )
 from streams.core.events import ClockTicked, micros
-from streams.core.params import Params
+from streams.core.params import Params, check_foldable
 from streams.core.presets import PRESETS
 from streams.core.presets import preset as preset_of
 from streams.core.processor import RAW, Processor, Raw, lineages
@@ -274,8 +274,7 @@ def _plan(
     folder: Path | None,
 ) -> Plan:
     processors = _kept(home.processors, without)
-    for processor in processors:
-        params[processor.name].check_foldable()
+    check_foldable(params[processor.name] for processor in processors)
     ends = tuple(log.end(partition) for partition in range(log.partitions))
     if until is not None or folder is None:
         return Plan(name, params, processors, stops=ends, until=None if until is None else _until(until), space=space)

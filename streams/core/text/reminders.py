@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -193,11 +194,19 @@ def sentences_of(content: str) -> list[Said]:
 def _said(content: str, text: str, start: int, end: int) -> str:
     """A sentence as it is told: with names and code that are quoted within its line ("delete `old.py` tomorrow"), which
     it says nothing without. What is read of it, `text`, has blanks there."""
-    read = text[start:end]
-    if "`" not in content[start:end]:
-        return read.strip()
-    told = _APART_QUOTED.sub(lambda found: " " * len(found[0]), content[:MAX_READ])[start:end]
-    return told.strip()
+    told = _with_code(content[:MAX_READ]) if "`" in content[start:end] else text
+    return told[start:end].strip()
+
+
+@lru_cache(maxsize=8)
+def _with_code(read: str) -> str:
+    """What is read of a turn, with what is quoted within its lines. A memo of a pure function, which each sentence asks
+    for."""
+    return _APART_QUOTED.sub(_blank, read)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def spans_of(content: str) -> list[tuple[int, int]]:
@@ -209,7 +218,7 @@ def _unquoted(content: str) -> tuple[str, str]:
     """What is read of a turn, what is quoted in it left blank, and its language."""
     text = content[:MAX_READ]
     if "`" in text or ">" in text or _RECORDED.search(text):
-        text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
+        text = _QUOTED.sub(_blank, text)
     return text, language(text, folded(text))
 
 

@@ -180,6 +180,8 @@ def _token(words: Container[str]) -> re.Pattern[str]:
 _LETTERS = lazily(r"[^\W\d_]+")
 _AMOUNTS = frozenset("%£$€")
 """Signs behind a number that is no time."""
+_NO_END = _AMOUNTS | {")"}
+"""Marks that end nothing."""
 _DECIMAL = lazily(r"\d{1,2}\.(\d{1,2})")
 _TOKEN = {code: _token(words) for code, words in _WORDS.items()}
 
@@ -283,7 +285,7 @@ def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> lis
                 if not led and not _names(text[start], before):
                     kind = "x"
         elif name == "mark":
-            kind, value = "," if match[0] in ",:(" else "x" if match[0] in ")%£$€" else ".", 0.0
+            kind, value = "," if match[0] in ",:(" else "x" if match[0] in _NO_END else ".", 0.0
         elif _is_counted(name, spelled, match.end(), words):
             kind, value = OTHER
         elif name == "ord" and match[0][-1] == "." and language != "de":

@@ -83,9 +83,10 @@ def schema(
     from streams.gateways.schema import schemas
 
     known = schemas()
-    if name is not None and whole_name(name) not in known:
+    whole = None if name is None else whole_name(name)
+    if whole is not None and whole not in known:
         raise UsageError(f"there is no schema {name!r}", f"schemas: {', '.join(known)}")
-    value = known if name is None else known[whole_name(name)]
+    value = known if whole is None else known[whole]
     sys.stdout.buffer.write(
         orjson.dumps(value, option=(0 if common.json else orjson.OPT_INDENT_2) | orjson.OPT_APPEND_NEWLINE)
     )

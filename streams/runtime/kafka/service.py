@@ -18,6 +18,7 @@ from aiokafka.errors import KafkaError
 
 from streams.core.driver import ancestors
 from streams.core.errors import BusyError, LogError, MnemologError, UsageError
+from streams.core.params import check_foldable
 from streams.core.processor import Processor
 from streams.logs.kafka.connection import Connection, run
 from streams.logs.kafka.moves import FORMER, in_force
@@ -84,8 +85,7 @@ def prepared(
     params = memory_params(connection, processors, memory)
     emitted = emitted_by(processors, params, names)
     needed = tuple(ancestors(processors, emitted))
-    for processor in needed:
-        params[processor.name].check_foldable()
+    check_foldable(params[processor.name] for processor in needed)
     chosen = set_id(emitted)
     made = ensure_sets(connection, [chosen])
     run(connection, write_notes(connection, {SET + chosen: orjson.dumps(dict(emitted)).decode()}))
