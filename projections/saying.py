@@ -214,9 +214,10 @@ def _inherited(fact: Mapping[str, Any]) -> Finding[Standing | None]:
 
 
 def _declined(fact: Mapping[str, Any]) -> Finding[Standing | None]:
-    """A turn may have settled notes, too, which wait again by the same fact."""
-    if (yield {"name": "notes", "space": fact["space"], "settled_by": fact.get("turn") or "", "columns": "note"}):
-        return None
+    """A turn may have settled notes, too, or moved them, which wait again as they did by the same fact."""
+    for by in ("settled_by", "moved_by"):
+        if (yield {"name": "notes", "space": fact["space"], by: fact.get("turn") or "", "columns": "note"}):
+            return None
     offers = yield {"name": "offers", "space": fact["space"], "turn_id": fact.get("turn") or ""}
     if offers and all(offer["status"] == "declined" for offer in offers):
         return Standing("declined", _last(offer["settled_at"] for offer in offers))

@@ -30,7 +30,7 @@ from processors.tasks.cues import STANDS, Said, asked, cut, frees, frees_by_name
 from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
 from processors.tasks.params import TasksParams
 from processors.tasks.section import SECTIONS, SHOWN
-from processors.ttl_escalations.events import NoteClosed, NoteOpened, NoteReopened
+from processors.ttl_escalations.events import NoteClosed, NoteMoved, NoteOpened, NoteReopened
 from streams.core.events import HOUR, MINUTE, NoteSettled, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
@@ -597,6 +597,16 @@ def _stood(params: TasksParams, state: State, told: StandingTold, raw: Raw[Any])
     return desk.out
 
 
+def _moved(params: TasksParams, state: State, moved: NoteMoved, raw: Raw[Any]) -> Sequence[Derived]:
+    """What was asked for was that a note waits for another time, which is done by that, and no task."""
+    desk = _Desk(params, state, moved, raw.event.id, raw.now)
+    id, task = desk.linked(f"turn/{moved.turn}") if moved.reason == "moved" else ("", None)
+    if task is not None and task.source == "talk":
+        desk.end(id, task, "dropped", "", "moves a note")
+        state.delete(f"ended/{id}")  # nothing opens it again
+    return desk.out
+
+
 def _noted(params: TasksParams, state: State, note: NoteOpened, raw: Raw[Any]) -> Sequence[Derived]:
     """A note of the request that a task was made of is remembered: what settles the one ends the other."""
     desk = _Desk(params, state, note, note.turn, raw.now)
@@ -627,7 +637,7 @@ def _unsettled(params: TasksParams, state: State, note: NoteReopened, raw: Raw[A
 
 PROCESSOR = Processor(
     name="tasks",
-    version=9,
+    version=10,
     reads=(RAW, "open_efforts", "ttl_escalations", "standing"),
     params=TasksParams,
     takes=(
@@ -638,6 +648,7 @@ PROCESSOR = Processor(
         on(EffortRated, _rated),
         on(StandingTold, _stood),
         on(NoteOpened, _noted),
+        on(NoteMoved, _moved),
         on(NoteClosed, _settled),
         on(NoteReopened, _unsettled),
         on(TaskDeclared, _declared),

@@ -21,6 +21,12 @@ A note of what was only stated ("The report is due on Friday") is settled where 
 one of that statement waits instead, where it names a time; it waits again where that one does not stand.
 A turn of a user that tells that a note is done, or needed no more, settles it where that is sure, and it is asked about
 where that is likely (see settling); it waits again where the turn is taken back, or declined to have meant that.
+A turn that puts a note to another time ("make it 4 instead", "push the dentist to Thursday") moves it where that is
+sure, and it is asked whether it should where that is likely; it is due as before where the turn is taken back, or
+declined to have meant that. What it leaves out stays as it was: an hour alone keeps the day, a day alone the hour.
+What is asked for again and again ("every Monday at 9") is asked about each time that it is due, `unanswered` times in a
+row at most. Who says that it is done is asked again the next time; it ends where it is called off, or settled by a fact
+before its time.
 A note taken again under the same id replaces the first. To settle what is settled, archived or unknown changes nothing.
 
 A note of the effort that is talked of needs less (`at_work`): where it is shown in vain it is still about what is at
@@ -48,6 +54,7 @@ from processors.ttl_escalations.events import (
     NoteClosed,
     NoteDoubted,
     NoteEscalated,
+    NoteMoved,
     NoteOpened,
     NoteReopened,
     NoteSurfaced,
@@ -92,13 +99,14 @@ __all__ = [
     "NoteClosed",
     "NoteDoubted",
     "NoteEscalated",
+    "NoteMoved",
     "NoteOpened",
     "NoteReopened",
     "NoteSurfaced",
     "TtlEscalationsParams",
 ]
 
-SHOWN = """content || CASE WHEN historic THEN
+SHOWN = """content || CASE WHEN historic AND every = '' THEN
     ' (was due on ' || strftime(deadline - INTERVAL 1 SECOND, '%Y-%m-%d') || ', before it was recorded)' ELSE '' END"""
 """A note as recall shows it, in SQL over its event's table: nobody was told in time of one that was fed too late."""
 ANY = -1_000
@@ -120,11 +128,12 @@ def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: R
         return out
     key = f"last/{turn.session}"
     last = state.get(key, Last) or _SILENCE
+    moved = ""
     if waiting.first < FOREVER:
         surface(params, state, waiting, raw, last, out)
         if turn.role == "user":
-            settle_by_talk(params, state, waiting, raw, last, out)
-    content, doubts = turn.content, _NONE
+            moved = settle_by_talk(params, state, waiting, raw, last, out)
+    content, doubts, noted = turn.content, _NONE, moved or last.noted
     text = content if len(content) <= KEPT else excerpt(content, KEPT)
     if turn.role == "assistant":
         if last.doubts:
@@ -132,15 +141,15 @@ def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: R
             taken = replied([Doubt(*one) for one in last.doubts], content, local, params.taken_up)
             if taken is not None:
                 asked = Asked(last.turn, last.text, f"{last.before}\n{text}", last.entered, last.turns, turn)
-                infer(params, state, waiting, asked, [taken], raw.recorded_at, out)
-    elif "when" in raw.text.cues:
+                noted = infer(params, state, waiting, asked, [taken], raw.recorded_at, out)
+    elif "when" in raw.text.cues and not moved:
         found, maybe = reminders(content, to_local(turn.at, params.zone), params.sure, params.asks)
         if found:
             asked = Asked(turn.id, content, last.text, last.effort, last.turns, turn)
-            infer(params, state, waiting, asked, found, raw.recorded_at, out)
+            noted = infer(params, state, waiting, asked, found, raw.recorded_at, out)
         doubts = [[*one] for one in maybe]
     before = last.text if doubts else ""
-    said = Last(last.effort, 1.0, {}, turn.id, last.effort, before, text, doubts, last.turns + 1, last.ended)
+    said = Last(last.effort, 1.0, {}, turn.id, last.effort, before, text, doubts, last.turns + 1, last.ended, noted)
     state.put(key, said)
     return out
 
@@ -233,7 +242,7 @@ def _settled(params: TtlEscalationsParams, state: State, fact: NoteSettled, raw:
     """A note is done with."""
     out: list[Derived] = []
     waiting, _ = _expired(params, state, fact, raw, out)
-    settle(state, waiting, fact, out)
+    settle(params, state, waiting, fact, out)
     return out
 
 
@@ -273,7 +282,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=18,
+    version=19,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(
@@ -289,11 +298,12 @@ PROCESSOR = Processor(
         on(SessionEnded, _ended),
         otherwise(_time_passed),
     ),
-    emits=(NoteOpened, NoteReopened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed, NoteDoubted),
+    emits=(NoteOpened, NoteMoved, NoteReopened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed, NoteDoubted),
     read_model=read_model(
         __package__,
         keeps=(
             Keep(NoteOpened, ("note",)),
+            Keep(NoteMoved, ("note",)),
             Keep(NoteEscalated, ("note",)),
             Keep(NoteSurfaced, ("note",)),
             Keep(NoteDoubted, ("note",)),
@@ -304,6 +314,7 @@ PROCESSOR = Processor(
                 "note",
                 {
                     NoteOpened: Joins("waiting", only=("historic", False)),
+                    NoteMoved: Joins("waiting", only=("historic", False)),
                     NoteReopened: Joins(by="status"),
                     NoteEscalated: Joins("asked"),
                     NoteArchived: Joins(),
@@ -323,8 +334,8 @@ PROCESSOR = Processor(
         ),
         sections=(NOTES, SURFACED),
         behind={
-            "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n "
-            "WHERE n.note = $id AND n.turn IS NOT NULL)"
+            "note": "(t.space, t.turn_id) IN (SELECT n.space, unnest([n.turn, n.moved_by]) FROM notes n "
+            "WHERE n.note = $id)"
         },
         documents=(
             Documents(

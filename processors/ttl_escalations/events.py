@@ -22,7 +22,27 @@ class NoteOpened(Derived):
     """The turn it was inferred from; "" where an agent took it."""
     historic: bool
     """Whether its deadline lay before it was recorded (imported history): queryable, never raised."""
+    every: str = ""
+    """How it comes again and again, as a rule of iCalendar (RFC 5545), FREQ=WEEKLY;BYDAY=MO; "" where it does not."""
     type: Literal["note-opened.v1"] = "note-opened.v1"
+
+
+@dataclass(slots=True)
+class NoteMoved(Derived):
+    """A note is due at another time from now on."""
+
+    note: str
+    deadline: Moment
+    reason: Literal["moved", "done", "again", "undone"]
+    """moved: a turn put it there; done: it is done for this time, and comes again; again: its time came again;
+    undone: the turn that had moved it, or told that it is done, does not stand, or did not mean that."""
+    turn: str
+    """The turn that moved it, or that told that it is done for this time; "" where none did."""
+    historic: bool
+    """Whether that time lay before the note was recorded."""
+    why: list[str]
+    """The strongest signals by which a turn did, and what each weighs, in hundredths of log odds."""
+    type: Literal["note-moved.v1"] = "note-moved.v1"
 
 
 @dataclass(slots=True)

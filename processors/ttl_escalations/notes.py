@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -13,6 +15,7 @@ from processors.ttl_escalations.events import (
     NoteClosed,
     NoteDoubted,
     NoteEscalated,
+    NoteMoved,
     NoteOpened,
     NoteReopened,
 )
@@ -33,7 +36,7 @@ from processors.ttl_escalations.record import (
     short,
 )
 from processors.ttl_escalations.settling import to_do, weighed, why
-from streams.core.clock import to_micros
+from streams.core.clock import to_local, to_micros
 from streams.core.events import (
     DAY,
     HOUR,
@@ -48,7 +51,9 @@ from streams.core.events import (
 from streams.core.processor import Derived, Raw, State, derived_id, r6
 from streams.core.text.commonness import LIGHT, ORDERS, rarity
 from streams.core.text.learned import likelihood
+from streams.core.text.recurring import following, in_words
 from streams.core.text.reminders import MAX_REMINDERS, Reminder
+from streams.core.text.retiming import due, retimed
 from streams.core.text.telling import excerpt, sentences, within
 from streams.core.text.terms import scan
 
@@ -70,6 +75,7 @@ def expire(
     params: TtlEscalationsParams, state: State, waiting: Waiting, space: str, now: int, writes: int, out: list[Derived]
 ) -> int:
     """Ends the notes whose time is out, in deadline order, with at most `writes` writes; returns what is left."""
+    again = False
     for queue in QUEUES:
         for key in state.keys(queue, writes):
             until, note = int(key[len(queue) : len(queue) + DIGITS]), key[len(queue) + DIGITS + 1 :]
@@ -79,6 +85,11 @@ def expire(
             waiting.drop(note, record)
             state.delete(key)
             writes -= 1
+            if record.every:
+                _comes(params, state, waiting, space, note, record, out)
+                again = True  # it may be due the next time, too, by now
+                writes -= 2
+                continue
             if queue == ASKED:
                 continue
             if record.priority < params.escalate_from:
@@ -94,7 +105,72 @@ def expire(
                     _wait(state, waiting, note, record)
                     writes -= 2
     waiting.first = first_deadline(state)
+    if again and waiting.first <= now and writes >= MOST_WRITES:
+        return expire(params, state, waiting, space, now, writes, out)
     return writes
+
+
+def _comes(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, space: str, note: str, record: Note,
+    out: list[Derived],
+) -> None:  # fmt: skip
+    """What comes again and again is due: it is asked about till it is due the next time, or settled for this one.
+
+    What nobody answered so often waits to be settled like any other note, and comes no more. What was due before it was
+    recorded is due next after that.
+    """
+    due = record.until
+    if record.historic:
+        then = _following(params, record, max(due, record.recorded - MINUTE))
+        _put_off(params, state, waiting, space, note, record, then, Cause(due, "again"), out)
+        return
+    if due != record.deadline:
+        out.append(NoteMoved(space, record.session, due, note, due, "again", "", False, []))
+    record.deadline, record.shown, record.presses = due, {}, FOREVER
+    record.unanswered += 1
+    record.until = _following(params, record, due)
+    again = record.every
+    if record.unanswered >= params.unanswered:
+        record.every, record.until = "", due + int(params.raised * DAY)
+    if record.priority < params.escalate_from:
+        if not record.every:
+            state.delete(f"note/{note}")
+            out.append(NoteArchived(space, record.session, due, note))
+            return
+    else:
+        question = f"It is time for this, {in_words(again)}: “{record.excerpt}” Is it done?"
+        out.append(NoteEscalated(space, record.session, due, note, question))
+    _wait(state, waiting, note, record)
+
+
+def _following(params: TtlEscalationsParams, record: Note, after: int) -> int:
+    """When a note that comes again and again is due next after some time."""
+    first, then = to_local(record.first, params.zone), to_local(after, params.zone)
+    return min(max(to_micros(following(record.every, first, then), params.zone), after + MINUTE), LAST)
+
+
+class Cause(NamedTuple):
+    """Why a note waits for another time: see NoteMoved."""
+
+    at: int
+    reason: Literal["moved", "done", "again"]
+    turn: str = ""
+    why: Sequence[str] = ()
+
+
+def _put_off(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, space: str, note: str, record: Note, deadline: int,
+    cause: Cause, out: list[Derived],
+) -> None:  # fmt: skip
+    """A note that stands in no queue waits for another time."""
+    at, reason, turn, why = cause
+    record.historic = deadline < record.recorded
+    record.opened, record.deadline, record.until, record.shown = at, deadline, deadline, {}
+    record.unanswered = 0
+    record.moved = turn
+    record.presses = _presses(params, record, deadline - at)
+    _wait(state, waiting, note, record)
+    out.append(NoteMoved(space, record.session, at, note, deadline, reason, turn, record.historic, [*why]))
 
 
 def take(
@@ -103,10 +179,13 @@ def take(
     opened = NoteOpened(
         taken.space, taken.session, taken.at, taken.note, cut(taken.content, MAX_CONTENT),
         _deadline(params, taken.at, taken.ttl), r6(taken.priority), taken.source, cut(taken.context, MAX_CONTEXT),
-        "", False,
+        "", False, "",
     )  # fmt: skip
     last = state.get(f"last/{taken.session}", Last)
     effort, around = (last.effort, last.text) if last else ("", "")
+    if last is not None:
+        last.noted = taken.note
+        state.put(f"last/{taken.session}", last)
     _open(params, state, waiting, opened, recorded_at, out, effort, around)
 
 
@@ -135,20 +214,23 @@ def infer(
     recorded_at: int,
     out: list[Derived],
     instead: Sequence[str] = (),
-) -> None:
-    """Opens the notes that a user's words ask for; `instead`: the notes whose place they take, which tell what
-    a correction is about ("sorry, on Monday")."""
+) -> str:
+    """Opens the notes that a user's words ask for, and returns the id of the last; `instead`: the notes whose place
+    they take, which tell what a correction is about ("sorry, on Monday")."""
     turn = asked.said
     around = f"{asked.around}\n{excerpt(asked.content, MAX_CONTENT)}"
+    last = ""
     for ordinal, reminder in enumerate(found):
         priority = params.asked if reminder.asked >= params.asks else params.mentioned
         context = _meant(asked.content, reminder.content) or " ".join(f"before: “{one}”" for one in instead)
         opened = NoteOpened(
             turn.space, turn.session, turn.at, derived_id("note", turn.space, asked.turn, ordinal),
             cut(reminder.content, MAX_CONTENT), _until(params, turn.at, reminder), r6(priority), "inferred",
-            cut(context, MAX_CONTEXT), asked.turn, False,
+            cut(context, MAX_CONTEXT), asked.turn, False, reminder.every,
         )  # fmt: skip
         _open(params, state, waiting, opened, recorded_at, out, asked.effort, around, asked.place)
+        last = opened.note
+    return last
 
 
 def _meant(content: str, pointing: str) -> str:
@@ -175,6 +257,12 @@ def _meant(content: str, pointing: str) -> str:
 def in_full(content: str, context: str, source: str) -> str:
     """What a note tells; one that was inferred with what it points to, which says what it is about."""
     return f"{content} ({context})" if context and source == "inferred" else content
+
+
+def in_figures(deadline: int, zone: str) -> str:
+    """When a note is due, by the clocks of a zone: a day, or a day and an hour."""
+    at = due(to_local(deadline, zone))
+    return f"{at.moment:%Y-%m-%d %H:%M}" if at.exact else f"{at.day:%Y-%m-%d}"
 
 
 def _until(params: TtlEscalationsParams, at: int, reminder: Reminder) -> int:
@@ -217,9 +305,11 @@ def _open(
     ttl = opened.deadline - opened.at
     record = Note(
         opened.session, _excerpt(opened), opened.at, opened.deadline,
-        opened.priority, opened.historic, opened.turn, _presses(params, opened, ttl), kept, phrases, named,
-        opened.deadline, place, effort, near[:MAX_TERMS], to_do(opened.content)[:MAX_LIGHT],
+        opened.priority, opened.historic, opened.turn, 0, kept, phrases, named, opened.deadline, place, effort,
+        near[:MAX_TERMS], recorded_at, opened.every, opened.deadline if opened.every else 0,
+        light=to_do(opened.content)[:MAX_LIGHT],
     )  # fmt: skip
+    record.presses = _presses(params, record, ttl)
     _wait(state, waiting, note, record)
     out.append(opened)
 
@@ -245,7 +335,7 @@ def _features(text: str) -> tuple[list[str], list[str], list[str]]:
     return kept, phrases[:MAX_PHRASES], named
 
 
-def _presses(params: TtlEscalationsParams, note: NoteOpened, ttl: int) -> int:
+def _presses(params: TtlEscalationsParams, note: Note, ttl: int) -> int:
     """From when on the effective priority of a note exceeds the surfacing level; a historic note never presses."""
     if note.historic:
         return FOREVER
@@ -270,16 +360,27 @@ def _remove(state: State, waiting: Waiting, note: str) -> Note | None:
     return record
 
 
-def settle(state: State, waiting: Waiting, settled: NoteSettled, out: list[Derived]) -> None:
-    """Closes a note, or the notes inferred from a turn."""
+def settle(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, settled: NoteSettled, out: list[Derived]
+) -> None:
+    """Closes a note, or the notes inferred from a turn.
+
+    One that comes again and again, and whose time is out, is done for this time; one that waits for its time is done
+    with for good.
+    """
     where = (settled.space, settled.session, settled.at)
-    if settled.note:
-        _stays_so(state, settled.note)
-        _close(state, waiting, settled.note, where, settled.resolution, out)
+    notes = [settled.note] if settled.note else []
     if settled.turn:
+        notes += [note for note, _ in _inferred(state, settled.space, settled.turn)]
         for note in _of(settled.space, settled.turn):
             _stays_so(state, note)
-        _close_inferred(state, waiting, settled.turn, where, settled.resolution, out)
+    for note in notes:
+        _stays_so(state, note)
+        record = state.get(f"note/{note}", Note)
+        if record is not None and record.until > record.deadline:
+            _done(params, state, waiting, note, where, settled.resolution, out)
+        else:
+            _close(state, waiting, note, where, settled.resolution, out)
 
 
 def end(state: State, waiting: Waiting, taken: NoteTaken, out: list[Derived]) -> None:
@@ -296,6 +397,22 @@ def _stays_so(state: State, note: str) -> None:
 
 Where = tuple[str, str, int]
 """Space, session and time of the event that closes a note."""
+
+
+def _done(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, note: str, where: Where, resolution: str,
+    out: list[Derived], turn: str = "", why: Sequence[str] = (),
+) -> Note | None:  # fmt: skip
+    """Closes a note that is done; one that comes again and again for this time: it waits for the next."""
+    record = state.get(f"note/{note}", Note)
+    if record is None or not record.every:
+        return _close(state, waiting, note, where, resolution, out, turn, why)
+    before = replace(record)
+    _remove(state, waiting, note)
+    space, _, at = where
+    then = _following(params, record, max(record.deadline, at))
+    _put_off(params, state, waiting, space, note, record, then, Cause(at, "done", turn, why), out)
+    return before
 
 
 def _close(
@@ -318,24 +435,60 @@ def _close_inferred(
 
 def settle_by_talk(
     params: TtlEscalationsParams, state: State, waiting: Waiting, raw: Raw[TurnRecorded], last: Last, out: list[Derived]
-) -> None:
-    """Settles the notes that a turn tells to be done or needed no more, and asks where that is likely."""
+) -> str:
+    """Settles the notes that a turn tells to be done or needed no more, and asks where that is likely; moves the one
+    that it puts to another time. The id of that one, or ""."""
     turn = raw.event
-    settled: list[str] = []
-    for note, score, seen in weighed(params, state, waiting, raw, last):
-        if score >= params.settles:
-            where = (turn.space, turn.session, turn.at)
-            record = _close(state, waiting, note, where, excerpt(turn.content, MAX_CONTEXT), out, turn.id, why(seen))
-            state.put(f"settled/{note}", record)
-            settled.append(note)
-        elif score >= params.doubts and (record := state.get(f"note/{note}", Note)) is not None:
-            told = within(" ".join(turn.content[:MAX_CONTENT].split()), EXCERPT)
-            question = f"“{told}”: is this note done with, or should it stay open? “{record.excerpt}”"
-            out.append(
-                NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likelihood(score), why(seen))
-            )
-    if settled:
-        state.put(f"settles/{short(turn.id)}", Settled(settled))
+    where = (turn.space, turn.session, turn.at)
+    changed: list[str] = []
+    moved = ""
+    for note, score, act, seen in weighed(params, state, waiting, raw, last):
+        record = state.get(f"note/{note}", Note)
+        then = _put_to(params, turn, record) if record is not None and act == "moves" else 0
+        if record is None or score < params.doubts or (act == "moves" and (moved or not then)):
+            continue  # a turn that moves a note moves one: the likeliest
+        if score < (params.moves if act == "moves" else params.settles):
+            question = _question(params, turn, record, then)
+            likely, by = likelihood(score), why(seen, act)
+            out.append(NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likely, by))
+            continue
+        state.put(f"settled/{note}", replace(record))
+        changed.append(note)
+        if act == "moves":
+            moved = note
+            _move(params, state, waiting, note, record, then, where, turn.id, why(seen, act), out)
+        else:
+            end = _close if act == "off" else partial(_done, params)
+            end(state, waiting, note, where, excerpt(turn.content, MAX_CONTEXT), out, turn.id, why(seen, act))
+    if changed:
+        state.put(f"settles/{short(turn.id)}", Settled(changed))
+    return moved
+
+
+def _question(params: TtlEscalationsParams, turn: TurnRecorded, record: Note, then: int) -> str:
+    """What is asked of a note that a turn may settle, or put to another time."""
+    told = within(" ".join(turn.content[:MAX_CONTENT].split()), EXCERPT)
+    if not then:
+        return f"“{told}”: is this note done with, or should it stay open? “{record.excerpt}”"
+    return f"“{told}”: should this note wait till {in_figures(then, params.zone)} instead? “{record.excerpt}”"
+
+
+def _put_to(params: TtlEscalationsParams, turn: TurnRecorded, record: Note) -> int:
+    """The time to which a turn puts a note; 0 where it names no other one."""
+    moment = retimed(turn.content, to_local(turn.at, params.zone), due(to_local(record.deadline, params.zone))).moment
+    return min(max(to_micros(moment, params.zone), turn.at + MINUTE), LAST) if moment is not None else 0
+
+
+def _move(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, note: str, record: Note, then: int, where: Where,
+    turn: str, why: list[str], out: list[Derived],
+) -> None:  # fmt: skip
+    """A note waits for another time; of one that comes again and again the other times keep their days."""
+    _remove(state, waiting, note)
+    if record.every:
+        first = due(to_local(record.first, params.zone)).day + due(to_local(then, params.zone)).clock
+        record.first = to_micros(first, params.zone)
+    _put_off(params, state, waiting, where[0], note, record, then, Cause(where[2], "moved", turn, why), out)
 
 
 def reopen(state: State, waiting: Waiting, fact: TurnRetracted | OfferDeclined, out: list[Derived]) -> None:
@@ -347,9 +500,17 @@ def reopen(state: State, waiting: Waiting, fact: TurnRetracted | OfferDeclined, 
     state.delete(key)
     for note in settles.notes:
         record = state.get(f"settled/{note}", Note)
-        if record is not None:
-            state.delete(f"settled/{note}")
-            _wait_again(state, waiting, note, record, (fact.space, record.session, fact.at), fact.turn, out)
+        if record is None:
+            continue
+        state.delete(f"settled/{note}")
+        waits = state.get(f"note/{note}", Note)
+        if waits is not None and waits.moved != fact.turn:
+            continue  # it was moved again since
+        if waits is not None:
+            _remove(state, waiting, note)
+            where = (fact.space, record.session, fact.at)
+            out.append(NoteMoved(*where, note, record.deadline, "undone", "", record.historic, []))
+        _wait_again(state, waiting, note, record, (fact.space, record.session, fact.at), fact.turn, out)
 
 
 def _wait_again(
@@ -359,7 +520,7 @@ def _wait_again(
     record.shown = {}
     _wait(state, waiting, note, record)
     status: Literal["waiting", "asked", ""] = (
-        "" if record.historic else "asked" if queued(note, record).startswith(ASKED) else "waiting"
+        "" if record.historic else "asked" if record.until > record.deadline else "waiting"
     )
     out.append(NoteReopened(*where, note, status, turn))
 

@@ -65,6 +65,12 @@ class TtlEscalationsParams(Params):
         -10, "hundredths of log odds", "where it is not sure that a turn settles a note, that is asked from here on",
         "tests/bench/learn_settling.py",
     )  # fmt: skip
+    moves: int = param(
+        80, "hundredths of log odds", "a turn puts a note to another time from here on", "tests/bench/learn_settling.py"
+    )
+    unanswered: int = param(
+        7, "times", "what comes again and again is raised in a row while nobody says that it is done", ge=1
+    )
     raised: float = param(30, "days", "after its question its matter brings a note back, till it is settled", ge=0)
     cooldown: float = param(
         4,

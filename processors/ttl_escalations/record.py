@@ -39,6 +39,16 @@ class Note:
     """The effort that the turn belongs to which it was inferred from, or that was talked of when it was taken."""
     near: list[str]
     """Stems of what was said right before, and around it, that are not its own."""
+    recorded: int
+    """When it was recorded: what was due before that is history, and never raised."""
+    every: str = ""
+    """How it comes again and again (see NoteOpened); "" for what is due once."""
+    first: int = 0
+    """When it was due first: what comes again is counted from there."""
+    unanswered: int = 0
+    """How often it was due in a row and nobody said that it was done."""
+    moved: str = ""
+    """The turn that moved it last."""
     light: list[str] = field(default_factory=list)
     """Stems that say little of its matter: what is to be done (send, call), which is told when it is done."""
     shown: dict[str, int] = field(default_factory=dict)
@@ -68,20 +78,23 @@ class Last:
     """How many turns there were."""
     ended: int = -1
     """When the session was last ended."""
+    noted: str = ""
+    """The note that was asked for or moved here last."""
 
 
 @dataclass(slots=True)
 class Due:
     """State, `due/<deadline>/<note>`: the queue of waiting notes, in deadline order. `past/…` is that of historic ones,
-    `asked/<until>/…` that of those that were raised and may come back by their matter."""
+    `asked/<until>/…` that of those that were raised and may come back by their matter. One that was raised and comes
+    again is in the first, for when it does."""
 
     note: str
 
 
 @dataclass(slots=True)
 class Settled:
-    """State, `settles/<turn>`: the notes that a turn settled by what it told. Each lies in `settled/<note>` while
-    the turn may be taken back."""
+    """State, `settles/<turn>`: the notes that a turn settled, or moved, by what it told. Each lies as it was in
+    `settled/<note>` while the turn may be taken back."""
 
     notes: list[str]
 
@@ -96,7 +109,7 @@ def _unpost(posted: dict[str, dict[str, None]], feature: str, note: str) -> None
 class Waiting:
     """Index of the waiting notes, a function of their records."""
 
-    __slots__ = ("efforts", "first", "named", "pressing", "quiet", "termed")
+    __slots__ = ("efforts", "first", "named", "pressing", "quiet", "raised", "termed")
 
     def __init__(self) -> None:
         self.termed: dict[str, dict[str, None]] = {}
@@ -107,6 +120,8 @@ class Waiting:
         """From when they press, in order."""
         self.quiet: dict[str, dict[str, int]] = {}
         """Notes a visit was shown, by session, and when: most of what a talk shares words with was just told there."""
+        self.raised: list[tuple[int, str]] = []
+        """Those whose time is out, and when it was, in order."""
         self.first = FOREVER
         """The first deadline."""
 
@@ -131,6 +146,8 @@ class Waiting:
                 posted.setdefault(feature, {})[note] = None
         if record.presses < FOREVER:
             insort(self.pressing, (record.presses, note))
+        if record.until > record.deadline:
+            insort(self.raised, (record.deadline, note))
         self.first = min(self.first, record.until)
 
     def drop(self, note: str, record: Note) -> None:
@@ -140,6 +157,8 @@ class Waiting:
                 _unpost(posted, feature, note)
         if record.presses < FOREVER:
             del self.pressing[bisect_left(self.pressing, (record.presses, note))]
+        if record.until > record.deadline:
+            del self.raised[bisect_left(self.raised, (record.deadline, note))]
         for visitor in record.shown:
             self.stir(visitor, note)
 
@@ -186,7 +205,7 @@ def waiting_notes(state: State) -> Waiting:
 
 def queued(note: str, record: Note) -> str:
     """Where a note stands in its queue."""
-    queue = ASKED if record.until > record.deadline else QUEUES[record.historic]
+    queue = ASKED if record.until > record.deadline and not record.every else QUEUES[record.historic]
     return f"{queue}{record.until:0{DIGITS}}/{note}"
 
 

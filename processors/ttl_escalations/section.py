@@ -3,18 +3,19 @@ that were raised and stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from processors.ttl_escalations.events import NoteDoubted, NoteEscalated, NoteOpened, NoteSurfaced
-from processors.ttl_escalations.notes import in_full
+from processors.ttl_escalations.events import NoteDoubted, NoteEscalated, NoteMoved, NoteOpened, NoteSurfaced
+from processors.ttl_escalations.notes import in_figures, in_full
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
 from streams.core.dynamics import kept
 from streams.core.events import DAY, HOUR, MINUTE, iso
 from streams.core.params import Params, param
 from streams.core.processor import r6
 from streams.core.section import Ask, Piece, Reader, Section
+from streams.core.text.recurring import in_words
 from streams.core.text.within import clip
 
 T = TypeVar("T", NoteSurfaced, NoteDoubted)
@@ -47,8 +48,10 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
     asked = read.members("notes", "asked", READ).newest
     raised = read.kept(NoteEscalated, asked)
     waiting = read.kept(NoteOpened, [*read.members("notes", "waiting", READ).newest, *asked])
+    since = deadlines(waiting, read)
     pressing = {
-        note: effective_priority(params, one.priority, one.at, one.deadline, ask.now) for note, one in waiting.items()
+        note: effective_priority(params, one.priority, since[note].at, since[note].deadline, ask.now)
+        for note, one in waiting.items()
     }
     for note, escalated in raised.items():
         if note in pressing:
@@ -57,23 +60,50 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
     lately = _told_by(last, NoteSurfaced, "surfaced", ask, read)
     doubted = _told_by(last, NoteDoubted, "doubted", ask, read)
     at_hand = lately.keys() | doubted.keys()
-    order = sorted(waiting, key=lambda note: (note not in at_hand, -pressing[note], waiting[note].deadline, note))
+    order = sorted(waiting, key=lambda note: (note not in at_hand, -pressing[note], since[note], note))
     for note in order[: own.most]:
         one = waiting[note]
         asked_by = doubted.get(note) or raised.get(note)
         question = asked_by.question if asked_by else ""
         told = {
             "note": note, "content": one.content, "question": question, "priority": one.priority,
-            "effective_priority": pressing[note], "opened_at": iso(one.at), "deadline": iso(one.deadline),
-            "source": one.source, "turn": one.turn,
+            "effective_priority": pressing[note], "opened_at": iso(one.at), "deadline": iso(since[note].deadline),
+            "every": one.every, "source": one.source, "turn": one.turn,
         }  # fmt: skip
-        words = clip(" ".join((question or in_full(one.content, one.context, one.source)).split()), own.line)
-        left = due(one.deadline, ask.now)
+        words = clip(" ".join((question or _told(params, one, since[note])).split()), own.line)
+        left = due(since[note].deadline, ask.now)
         reason = "the user is to be asked" if question else f"due {left}"
         if note in lately:
             reason = f"{reason}, surfaced by {lately[note].reason}"
         worth = 1.0 if note in at_hand else pressing[note]  # nothing waits more than what the talk is about
         yield Piece(note, reason, worth, f"- {left}: {words} [{note}]", quotes=(one.turn,), data=told)
+
+
+class Since(NamedTuple):
+    """Since when a note waits for its time, and when that is: UTC microseconds."""
+
+    at: int
+    deadline: int
+    moved: bool
+    """Whether a turn put it there: the note's own words may name another time."""
+
+
+def deadlines(notes: Mapping[str, NoteOpened], read: Reader) -> dict[str, Since]:
+    """When notes are due, by their ids: where they were put last, or came again."""
+    moved = read.kept(NoteMoved, notes, NoteOpened)
+    found = {note: moved.get(note) or one for note, one in notes.items()}
+    return {
+        note: Since(one.at, one.deadline, isinstance(one, NoteMoved) and one.reason == "moved")
+        for note, one in found.items()
+    }
+
+
+def _told(params: TtlEscalationsParams, one: NoteOpened, since: Since) -> str:
+    """What a note tells, how it comes again and again, and where it was moved."""
+    again = [in_words(one.every)] if one.every else []
+    if since.moved:
+        again.append(f"now due {in_figures(since.deadline, params.zone)}")
+    return in_full(one.content, one.context, one.source) + (f" ({', '.join(again)})" if again else "")
 
 
 def _last(turns: int, read: Reader) -> set[str]:
@@ -109,11 +139,12 @@ def surfaced(params: TtlEscalationsParams, own: SurfacedParams, ask: Ask, read: 
     """The notes that the session's last turns brought back, the last first."""
     lately = _told_by(_last(own.turns, read), NoteSurfaced, "surfaced", ask, read)
     opened = read.kept(NoteOpened, [*lately])
+    since = deadlines(opened, read)
     for note, why in lately.items():
         if note in opened:
             one = opened[note]
-            said = in_full(one.content, one.context, one.source)
-            line = f"- {due(one.deadline, ask.now)}: {clip(' '.join(said.split()), own.line)} [{note}]"
+            words = clip(" ".join(_told(params, one, since[note]).split()), own.line)
+            line = f"- {due(since[note].deadline, ask.now)}: {words} [{note}]"
             reason, data = f"surfaced by {why.reason}", {"turn": why.turn}
             yield Piece(note, reason, why.priority, line, quotes=(one.turn,), data=data)
 

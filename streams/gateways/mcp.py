@@ -109,6 +109,7 @@ class Note(TypedDict):
     note: str
     status: str
     deadline: str
+    every: str | None
     priority: float
     session: str
     turn: str | None
@@ -391,7 +392,7 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         ]
         found = [row for rows in asked for row in rows]
         lines = [
-            _line(row["opened_at"], f"note {row['status']}, due {row['due']}", "", row["note"], row["content"])
+            _line(row["opened_at"], f"note {row['status']}, due {_due(row)}", "", row["note"], row["content"])
             for row in found
         ]
         return {"text": _frame(lines), "notes": [_of(Note, row) for row in found]}
@@ -483,6 +484,15 @@ def _of(kind: type[T], row: dict[str, Any]) -> T:
 def _line(at: str, role: str, agent: str, id: str, content: str) -> str:
     quoted = content.replace("\n", "\n| ")
     return f"- {at[:10]} {role}{f' {agent}' if agent and agent != role else ''} [{id}]: {quoted}"
+
+
+def _due(row: dict[str, Any]) -> str:
+    """When a note is due, and how it comes again and again."""
+    if not row["every"]:
+        return str(row["due"])
+    from streams.core.text.recurring import in_words
+
+    return f"{row['due']}, {in_words(row['every'])}"
 
 
 def _frame(lines: list[str]) -> str:

@@ -1,24 +1,30 @@
 """Learns which of the times that a user names are reminders (streams/core/text/reminders.json).
 
-    python -m tests.bench.learn_reminders [--write]
+    python -m tests.bench.learn_reminders [--write [ACT...]]
+    python -m tests.bench.learn_reminders --recurring   what comes of sentences about what comes again and again
 
-Learns from the voices that may be looked at, and from the sentences beside them (tests/voices/sentences: "+" asks for a
-note at the time in brackets, "!" does so in so many words, "-" asks for none). Prints precision and recall of turns by
-weights that were learned without their voice, and the same for the voices that only measure.
+Learns from the voices that may be looked at, and from the sentences beside them (tests/voices/sentences: "+" asks for
+a note at the time in brackets, "!" does so in so many words, "-" asks for none; of recurring.en.txt, with when it is
+said, "+" asks for one that comes again and again: how often, and when first; "-" for one that does not, or none;
+again.en.txt, by another author, only measures). Prints precision and recall of turns by weights that were learned
+without their voice, and the same for the voices that only measure.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import streams.core.text.reminders as module
+from processors.ttl_escalations.params import TtlEscalationsParams
 from streams.core.text.cues import STOP
-from streams.core.text.reminders import DOUBTED, Candidate, Doubt, candidates, reply_signals
+from streams.core.text.reminders import DOUBTED, Candidate, Doubt, candidates, reminders, reply_signals
 from streams.core.text.signals import folded
 from tests.bench.learning import Example, Weights, best, fit, parts, reliability, score, write
 from tests.bench.voices import VOICES, agrees, conversations, local
@@ -103,6 +109,77 @@ def sentences() -> Iterator[Row]:
                 inside = one.time is None or any(a < one.time.end and one.time.start < b for a, b in wanted)
                 right = mark != "-" and inside
                 yield Row(f"{path.name}/{number}", group, language, one, right, mark == "!", mark != "-")
+
+
+class Recurring(NamedTuple):
+    """What is said of what comes again and again, or only seems so."""
+
+    text: str
+    now: datetime
+    again: bool
+    """Whether it is to come again and again."""
+    every: str
+    """How often, as the author says it: a number of units, or weekdays."""
+    first: str
+    """When first: a moment or a day; "" where none is told, or nothing asked for."""
+
+    @property
+    def rule(self) -> str:
+        """How often, as a rule of iCalendar."""
+        if not self.again:
+            return ""
+        if not self.every[0].isdigit():
+            return "FREQ=WEEKLY;BYDAY=" + ",".join(day.strip()[:2].upper() for day in self.every.split(","))
+        count, unit = self.every.split()
+        frequency = "DAILY" if unit.startswith("day") else f"{unit.removesuffix('s').upper()}LY"
+        return f"FREQ={frequency}" + f";INTERVAL={count}" * (count != "1")
+
+    def agrees(self, rule: str, moment: datetime | None) -> tuple[bool, bool]:
+        """Whether a rule is the author's, and whether what is first is."""
+        named = {rule, rule.split(";BYDAY")[0]} & {self.rule, self.rule.split(";BYDAY")[0]}
+        days = [one.partition("BYDAY=")[2] for one in (rule, self.rule)]
+        same = bool(named) and (days[0] == days[1] or not all(days))
+        return same, not self.first or (moment is not None and agrees(self.first, moment))
+
+
+def said_to_recur(name: str) -> list[Recurring]:
+    """The sentences of a file about what comes again and again."""
+    found = []
+    for line in (VOICES / "sentences" / name).read_text("utf-8").splitlines():
+        said, every, first = line[2:].rsplit(" => ", 2)
+        at, _, text = said.partition(" | ")
+        now = datetime.fromisoformat(at[:16])
+        found.append(Recurring(text, now, line[0] == "+", every, "" if first == "-" else first))
+    return found
+
+
+def recurring() -> Iterator[Row]:
+    """The candidates of what may come again and again."""
+    for number, said in enumerate(said_to_recur("recurring.en.txt")):
+        for one in candidates(said.text, said.now, True):
+            moment = one.time.moment if one.time else None
+            asks = said.again or bool(said.first)
+            right = asks and bool(one.every) == said.again and said.agrees(one.every, moment)[1]
+            yield Row(f"recurring/{number}", f"recurring/en{number // GROUP}", "en", one, right, asks, asks, said.now)
+
+
+def measure_recurring(name: str) -> str:
+    """What comes of the sentences of a file, by the weights that are written."""
+    counts: Counter[str] = Counter()
+    params = TtlEscalationsParams()
+    for said in said_to_recur(name):
+        found, _ = reminders(said.text, said.now, params.sure, params.asks)
+        kind = "recurs" if said.again else "once" if said.first else "nothing"
+        counts[kind] += 1
+        counts[f"{kind}: a note"] += bool(found)
+        agreed = [said.agrees(one.every, one.moment) for one in found if bool(one.every) == said.again]
+        counts[f"{kind}: it recurs"] += any(one.every for one in found)
+        if said.again:
+            counts[f"{kind}: as often as it should"] += any(rule for rule, _ in agreed)
+            counts[f"{kind}: and first when it should"] += any(rule and first for rule, first in agreed)
+        elif said.first:
+            counts[f"{kind}: when it should"] += any(first for _, first in agreed)
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
 
 
 def turns(rows: list[Row], scores: list[int]) -> tuple[list[int], list[bool], list[bool]]:
@@ -191,8 +268,14 @@ def without(rows: list[Row], out: frozenset[str]) -> list[Row]:
 
 
 def main() -> None:
-    """Prints what the weights are worth; writes them with --write."""
-    rows = [*voices(True), *sentences()]
+    """Prints what the weights are worth; writes them, or those of some acts, with --write.
+
+    With --recurring what they are worth where things come again and again."""
+    if "--recurring" in sys.argv:
+        for name in ("recurring.en.txt", "again.en.txt"):
+            print(f"{name}: {measure_recurring(name)}")
+        return
+    rows = [*voices(True), *sentences(), *recurring()]
     dealt = parts(row.author for row in rows)
     crossed = {author: weights for out in dealt for weights in [learn(without(rows, out))] for author in out}
     first = [decide(crossed[row.author], row) for row in rows]
@@ -221,7 +304,11 @@ def main() -> None:
                     )
     print("reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability(first, [row.right for row in rows])])
     if "--write" in sys.argv:
-        write(PATH, VERSION, learn(rows, crossed))
+        learned = learn(rows, crossed)
+        chosen = sys.argv[sys.argv.index("--write") + 1 :] or [*learned]
+        stands = json.loads(PATH.read_text("utf-8"))
+        known = {act: (stands["bias"][act], stands["weights"][act]) for act in stands["weights"]}
+        write(PATH, VERSION, known | {act: learned[act] for act in chosen})
 
 
 if __name__ == "__main__":

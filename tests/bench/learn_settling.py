@@ -7,8 +7,10 @@ Learns from conversations whose authors marked what settles a reminder (two wrot
 each reminder made a note twice, of the words that ask for it and as an agent would put it; from turns of the ordinary
 voices that a maintainer judged (tests/voices/sentences/settled.jsonl: those that the marked ones made likeliest, one of
 a note), beside which other turns of their conversations count little, as nobody judged them; and from plain sentences
-(done.*.txt, "+" settles its note, "-" does not; those of done.off call reminders off, or seem to). Two other authors of
-conversations, four of ordinary voices and one of such sentences (off.en.txt) only measure.
+(done.*.txt, "+" settles its note, "-" does not; those of done.off call reminders off, or seem to; those of moved.*.txt
+put them to another time, or seem to: by four authors, and the plainest by a maintainer). Two other authors of
+conversations, four of ordinary voices, one of what calls reminders off (off.en.txt) and two of what moves them
+(moves.*.txt) only measure.
 """
 
 from __future__ import annotations
@@ -18,37 +20,41 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 from processors import PROCESSORS
-from processors.ttl_escalations import PROCESSOR, NoteClosed, NoteDoubted, NoteOpened, settling
+from processors.ttl_escalations import PROCESSOR, NoteClosed, NoteDoubted, NoteMoved, NoteOpened, settling
 from processors.ttl_escalations.params import TtlEscalationsParams
+from streams.core.clock import to_local, to_micros
 from streams.core.driver import ancestors, fold
 from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
-from streams.core.text.reminders import Reminder
+from streams.core.text.reminders import Reminder, candidates
 from tests.bench.learn_surfacing import asking, noted
 from tests.bench.learning import Example, Weights, best, crossed, fit, write
 from tests.bench.voices import VOICES, Conversation, conversations
 
 PATH = Path(settling.__file__).with_name("settling.json")
 VERSION = 1
-STRENGTH, GROUPS = 0.1, 4
-"""Few authors marked anything: weights are drawn to nothing strongly, and four conversations must have a signal."""
+FITTED = {"settles": (0.1, 4), "off": (0.1, 4), "moves": (0.3, 3)}
+"""How strongly weights are drawn to nothing, and how many groups must have a signal. Few authors marked what
+settles a note; more wrote what moves one."""
 UNJUDGED, PLAIN = 0.06, 2.0
 """How much a turn counts that nobody judged, and a plain sentence."""
 ACTS = {
     "settles": (("marked", "judged", "not judged", "plain"), False, 0),
     "off": (("off",), True, 40),
+    "moves": (("moved",), True, 0),
 }
 """What is learned: of which sides' examples; whether what settles nothing on the others counts against it; and what is
 taken off, in hundredths of log odds, for a reminder that is lost costs more than one too many. Why apart: a reminder is
 called off in words that else speak of work still to do ("drop the dentist one"). Learned anew beside "off", "settles"
 gained nothing, so it stays as it was: `--write off`."""
 WITH = ancestors(PROCESSORS, [PROCESSOR.name])
-NEVER = {PROCESSOR.name: TtlEscalationsParams(settles=100_000, doubts=100_000)}
+NEVER = {PROCESSOR.name: TtlEscalationsParams(settles=100_000, doubts=100_000, moves=100_000)}
 """Nothing is settled, so that all later turns are seen, too."""
 BEGIN = 1_770_000_000 * SECOND
 Seen = tuple[str, str, list[str]]
@@ -67,8 +73,8 @@ def seen(events: list[Any], asked: dict[str, list[Reminder]]) -> list[Seen]:
     found: list[Seen] = []
     signs = settling.signs
 
-    def watch(told: Any, record: Any, shared: int) -> list[str]:
-        signals = signs(told, record, shared)
+    def watch(told: Any, note: str, record: Any, shared: int) -> list[str]:
+        signals = signs(told, note, record, shared)
         found.append((record.turn or record.excerpt, told.turn.id, signals))
         return signals
 
@@ -156,6 +162,94 @@ def plain(pattern: str = "done.*.txt") -> Iterator[Given]:
             yield Given(Example(signals, line[0] == "+", group, PLAIN * bool(signals)), side)
 
 
+class Moving(NamedTuple):
+    """What somebody asks for, what he says later, and to when that moves it."""
+
+    asked: str
+    asked_at: datetime
+    said: str
+    said_at: datetime
+    to: str
+    """A moment or a day; "" where it stays."""
+
+    def agrees(self, moment: datetime) -> bool:
+        """Whether it is due when its author would have it: on that day, or at that minute."""
+        if len(self.to) > len("2026-03-02"):
+            return moment == datetime.fromisoformat(self.to)
+        return (moment - timedelta(microseconds=1)).date().isoformat() == self.to
+
+
+def said_to_move(pattern: str) -> list[Moving]:
+    """The pairs of files about reminders that are moved, or only seem so."""
+    found = []
+    for path in sorted((VOICES / "sentences").glob(pattern)):
+        for line in path.read_text("utf-8").splitlines():
+            asked, said, to = line[2:].rsplit(" => ", 2)
+            (asked_at, _, asked), (said_at, _, said) = asked.partition(" | "), said.partition(" | ")
+            when = [datetime.fromisoformat(at[:16]) for at in (asked_at, said_at)]
+            found.append(Moving(asked, when[0], said, when[1], "" if to == "-" else to))
+    return found
+
+
+APART = timedelta(hours=6)
+"""What is said so much later is said in another session."""
+
+
+def of_moving(one: Moving, beside: Moving, number: int) -> tuple[list[TurnRecorded], dict[str, list[Reminder]]]:
+    """The turns of what is moved, and what they ask for, where something else is asked for too: mostly before."""
+    reminders = {}
+    for said, at in ((one.asked, one.asked_at), (beside.asked, one.asked_at)):
+        times = [found.time.moment for found in candidates(said, at, True) if found.time]
+        reminders[said] = [Reminder(said, times[0] if times else None, "low", 0, 0)]
+    first, then = (to_micros(at, "UTC") for at in (one.asked_at, one.said_at))
+    session = "b" if one.said_at - one.asked_at > APART else "a"
+    place = 1 if number % 3 == 2 else -1  # every third time something else was asked for since
+    events = [
+        TurnRecorded("s", "o", first + place * MINUTE // 2, "a", "ann", "user", beside.asked),
+        TurnRecorded("s", "p", first + place * MINUTE // 2 + SECOND, "a", "bot", "assistant", "I will."),
+        TurnRecorded("s", "n", first, "a", "ann", "user", one.asked),
+        TurnRecorded("s", "r", first + SECOND, "a", "bot", "assistant", "I will."),
+        TurnRecorded("s", "t", max(then, first + 40 * SECOND), session, "ann", "user", one.said),
+    ]
+    return sorted(events, key=lambda event: event.at), reminders
+
+
+def moved(pattern: str = "moved.*.txt") -> Iterator[Given]:
+    """Of pairs: what is asked for, and what is said later, beside another note."""
+    pairs = said_to_move(pattern)
+    for number, (one, beside) in enumerate(zip(pairs, [*pairs[7:], *pairs[:7]], strict=True)):
+        found = [(note, signals) for note, turn, signals in seen(*of_moving(one, beside, number)) if turn == "t"]
+        for note, signals in found:
+            yield Given(Example(signals, bool(one.to) and note == "n", f"moved {number // 8}", PLAIN), "moved")
+        if one.to and "n" not in dict(found):
+            yield Given(Example([], True, f"moved {number // 8}", 0.0), "moved")
+
+
+def measure_moving(pattern: str) -> Counter[str]:
+    """What becomes of such pairs, by the weights that are written: with the notes that their words ask for, and with
+    those that an agent takes."""
+    pairs = said_to_move(pattern)
+    counts: Counter[str] = Counter()
+    for number, (one, beside) in enumerate(zip(pairs, [*pairs[7:], *pairs[:7]], strict=True)):
+        events, asked = of_moving(one, beside, number)
+        for kind in ("read", "given"):
+            with asking(asked) if kind == "given" else nullcontext():
+                rows = [row.event for row in fold(WITH, events)]
+            notes = {row.note: row.turn for row in rows if isinstance(row, NoteOpened)}
+            moves = [row for row in rows if isinstance(row, NoteMoved) and row.turn == "t"]
+            name = f"{kind}: {'to move' if one.to else 'to stay'}"
+            counts[name] += "n" in notes.values()
+            counts[f"{name}, moved"] += any(notes[row.note] == "n" for row in moves)
+            counts[f"{name}, another moved"] += any(notes[row.note] != "n" for row in moves)
+            counts[f"{name}, settled"] += any(isinstance(row, NoteClosed) and row.turn == "t" for row in rows)
+            counts[f"{name}, a note more"] += "t" in notes.values()
+            if one.to:
+                counts[f"{name}, to when it should"] += any(
+                    notes[row.note] == "n" and one.agrees(to_local(row.deadline, "UTC")) for row in moves
+                )
+    return counts
+
+
 def measure(told: Iterable[Conversation]) -> Counter[str]:
     """What is settled and asked about in whole conversations: of notes that were read in them, and of those that the
     authors' reminders would be."""
@@ -181,6 +275,8 @@ def measure(told: Iterable[Conversation]) -> Counter[str]:
                     counts[f"{kind}: settled by what only seems so"] += note in (
                         turns[row.turn].get("settles_not") or ()
                     )
+                elif isinstance(row, NoteMoved) and row.turn:
+                    counts[f"{kind}: moved"] += 1
                 elif isinstance(row, NoteDoubted) and row.note not in asks:
                     counts[f"{kind}: asked about"] += 1
                     right = done.get(source[row.note]) == row.turn
@@ -207,19 +303,23 @@ def main() -> None:
                 print(f"{side}, {name}: {count}")
         for name, count in sorted(measure_plain([*plain("off.*.txt")]).items()):
             print(f"sentences, {name}: {count}")
+        for pattern in ("moves.*.txt", *(["moved.*.txt"] if "--learned" in sys.argv else [])):
+            for name, count in sorted(measure_moving(pattern).items()):
+                print(f"{pattern}, {name}: {count}")
         return
-    given = [*marked(True), *judged(), *plain()]
+    given = [*marked(True), *judged(), *plain(), *moved()]
     learned: dict[str, Weights] = {}
     for act, (sides, whole, costs) in ACTS.items():
         mine = [one for one in given if one.side in sides or (whole and not one.example.label)]
         examples = [one.example for one in mine]
+        how = FITTED[act]
         scores = [
             score if example.signals else -10_000
-            for score, example in zip(crossed(examples, STRENGTH, GROUPS), examples, strict=True)
+            for score, example in zip(crossed(examples, *how), examples, strict=True)
         ]
         for side in sides:
             _tell(f"{act}, {side}", [(s, g.example.label) for s, g in zip(scores, mine, strict=True) if g.side == side])
-        bias, weights = fit([example for example in examples if example.signals], STRENGTH, GROUPS)
+        bias, weights = fit([example for example in examples if example.signals], *how)
         learned[act] = bias - costs, weights
     if "--write" in sys.argv:
         chosen = sys.argv[sys.argv.index("--write") + 1 :] or [*ACTS]

@@ -110,11 +110,14 @@ SAYINGS = {
     "system": "You help with {0}. Be brief.",
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
-VARIED = {"recall": ("recall", "task", "progress"), "soon": ("soon", "waits"), "detail": ("detail", "detail", "moves"),
+VARIED = {"remind": ("remind", "every", "later"),
+          "recall": ("recall", "task", "progress"), "soon": ("soon", "waits"), "detail": ("detail", "detail", "moves"),
           "asked": ("asked", "came", "checked"), "thanks": ("thanks", "checked"),
           "states": ("states", "again"), "prefers": ("prefers", "again"), "small": ("small", "stands")}  # fmt: skip
 """Moves that are told in turns in one of several ways, so that what people set out to do is told, too."""
 MORE = {
+    "every": "Remind me every day at 9 to check {1} for {0}.",
+    "later": "Move the reminder about {1} to Friday at 4pm instead.",
     "waits": "For {0} we are waiting for the answer of {who} about {1}.",
     "moves": "{1} is half done; the next step is {2}. Please write it down.",
     "came": "Good news: {who} sent us the answer about {1}, we have it now.",

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from streams.core.patterns import lazily
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
+from streams.core.text.recurring import RECURRING, begins, is_meant, recurrence
 from streams.core.text.sentences import RECORD
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
@@ -116,6 +117,8 @@ class Reminder(NamedTuple):
     """How sure it is that a note is wanted, in hundredths of log odds."""
     asked: int
     """How sure it is that somebody asked for it in so many words."""
+    every: str = ""
+    """How it comes again and again, as a rule of iCalendar (see recurring); "" where it is wanted once."""
 
 
 class Doubt(NamedTuple):
@@ -127,6 +130,7 @@ class Doubt(NamedTuple):
     ttl: Ttl
     score: int
     asked: int
+    every: str = ""
 
 
 class Candidate(NamedTuple):
@@ -135,6 +139,8 @@ class Candidate(NamedTuple):
     time: Time | None
     sentence: str
     signals: list[str]
+    every: str = ""
+    """How it comes again and again, as a rule of iCalendar (see recurring); its time is the first."""
 
 
 def candidates(content: str, now: datetime, every: bool = False) -> list[Candidate]:
@@ -149,13 +155,14 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
     ][:MAX_TIMES]
     for at, (day, clock) in enumerate(pairwise(times), 1):
         if not (day.exact or clock.day) and clock.exact:  # "On Monday they come. Tell me at seven."
-            midnight = (day.moment - timedelta(microseconds=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+            midnight = _midnight(day.moment - _INSTANT)
             start, end = next(span[:2] for span in spans if span[0] <= clock.start < span[1])
             then = named(text[start:end], code, midnight)
             times[at] = clock._replace(moment=next((one.moment for one in then if not one.day), clock.moment))
     times = _led(text, code, spans, times, now)[:MAX_TIMES]
+    recurring = _recurring(text, code, spans, times, now)
     found = []
-    for at, time in enumerate(times):
+    for at, (time, again) in enumerate(recurring):
         place = next(n for n, (start, end, _) in enumerate(spans) if start <= time.start < end)
         seen = _around(text, spans, place)
         seen += _beside(text, spans[place][:2], time)
@@ -163,13 +170,66 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
         seen.append("t:exact" if time.exact else "t:day")
         seen.append("t:" + next((name for most, name in _FAR if days < most), "never"))
         seen += [f"t {word}" for word in folded(text[time.start : time.end])]
-        seen.append("t:only" if len(times) == 1 else "t:first" if not at else "t:later")
+        seen.append("t:only" if len(recurring) == 1 else "t:first" if not at else "t:later")
+        seen += ["t:again"] * bool(again)
         seen.append(f"in:{code}")
-        found.append(Candidate(time, _said(content, text, *spans[place][:2]), [*dict.fromkeys(seen)]))
-    for place, (start, end, words) in enumerate(spans[:MAX_TIMES] if not times else ()):
+        found.append(Candidate(time, _said(content, text, *spans[place][:2]), [*dict.fromkeys(seen)], again))
+    for place, (start, end, words) in enumerate(spans[:MAX_TIMES] if not found else ()):
         if every or not ASKING.isdisjoint(words):
             seen = [*_around(text, spans, place), "t:none", f"in:{code}"]
             found.append(Candidate(None, _said(content, text, start, end), seen))
+    return found
+
+
+_INSTANT = timedelta(microseconds=1)
+
+
+def _midnight(moment: datetime) -> datetime:
+    """When its day began."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _clock(text: str, spans: Sequence[Span], time: Time, code: str, now: datetime) -> timedelta | None:
+    """The hour of the day that a time names, whatever the hour is now; None where it names none."""
+    if time.day:
+        return time.moment - _midnight(time.moment) if time.exact or time.moment != _midnight(time.moment) else None
+    start, end = next(span[:2] for span in spans if span[0] <= time.start < span[1])
+    then = next((one.moment for one in named(text[start:end], code, _midnight(now)) if not one.day), time.moment)
+    return then - _midnight(then)
+
+
+def _recurring(
+    text: str, code: str, spans: Sequence[Span], times: Sequence[Time], now: datetime
+) -> list[tuple[Time, str]]:
+    """The times of a turn, each with how it comes again and again, as a rule; and what only is said to come so, with
+    the first time that it does.
+
+    What names a day of its own is wanted on that day, whatever recurs beside it ("I swim every Tuesday, remind me
+    tonight to buy goggles").
+    """
+    found = [(time, "") for time in times]
+    for start, end, words in spans:
+        if RECURRING.isdisjoint(words) or (said := recurrence(text[start:end], code)) is None:
+            continue
+        said = said._replace(start=said.start + start, end=said.end + start)
+        inside = [one for one in found if start <= one[0].start < end]
+        meant = next((one for one in inside or found if is_meant(said, one[0], text, code)), None)
+        if meant is None:
+            if not found:
+                moment = begins(said, None, None, now)
+                found = [(Time(said.start, said.end, moment, moment.hour > 0, False), said.rule)]
+            continue
+        time = meant[0]
+        timed = meant if time.exact else next((one for one in found if one[0].exact and not one[0].day), meant)
+        clock = _clock(text, spans, timed[0], code, now)
+        day = _midnight(time.moment - _INSTANT) if time.day and not said.overlaps(time) else None
+        time = time._replace(moment=begins(said, day, clock, now))
+        # "every Monday and Thursday" names two days, and is one request
+        found = [
+            (time, said.rule) if one is meant else one
+            for one in found
+            if one is meant or not (one is timed or said.overlaps(one[0]))
+        ]
     return found
 
 
@@ -246,12 +306,12 @@ def reminders(content: str, now: datetime, sure: int, asks: int) -> tuple[list[R
     Several of a turn only where each is asked for in so many words; else what is wanted stands once, and is explained.
     """
     found: dict[str, Reminder] = {}
-    for time, sentence, seen in candidates(content, now):
+    for time, sentence, seen, every in candidates(content, now):
         timed, asked, *_ = WEIGHTS.scores(seen)
         score = timed if time else asked
         if score >= DOUBTED and (sentence not in found or score > found[sentence].score):
             moment = time.moment if time else None
-            found[sentence] = Reminder(sentence, moment, haste(sentence), score, asked)
+            found[sentence] = Reminder(sentence, moment, haste(sentence), score, asked, every)
     sures = [one for one in found.values() if one.asked >= asks or (one.moment and one.score >= sure)]
     if not sures:
         doubts = sorted(found.values(), key=lambda one: -one.score)[:MAX_DOUBTS]
@@ -274,7 +334,7 @@ def replied(doubts: Sequence[Doubt], reply: str, now: datetime, enough: int) -> 
         score = WEIGHTS.scores(seen)[REPLIED]
         if score >= enough and (best is None or score > best.score):
             moment = datetime.fromisoformat(doubt.moment) if doubt.moment else times[0].moment if times else None
-            best = Reminder(doubt.content, moment, doubt.ttl, score, doubt.asked)
+            best = Reminder(doubt.content, moment, doubt.ttl, score, doubt.asked, doubt.every)
     return best
 
 
@@ -312,7 +372,7 @@ def reply_signals(doubt: Doubt, reply: str, now: datetime) -> tuple[list[str], l
 def why(content: str, now: datetime) -> list[dict[str, Any]]:
     """What was seen of each candidate in a user's words, and what it weighs: how the decision came about."""
     found: list[dict[str, Any]] = []
-    for time, sentence, seen in candidates(content, now):
+    for time, sentence, seen, _ in candidates(content, now):
         act = "reminder" if time else "asked"
         score = WEIGHTS.scores(seen)[WEIGHTS.acts.index(act)]
         by = f"until {time.moment:%Y-%m-%d %H:%M}" if time else ""

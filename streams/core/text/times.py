@@ -37,6 +37,8 @@ class Time(NamedTuple):
     """Whether an hour is named."""
     day: bool = True
     """Whether its day is named; else it is the hour's next."""
+    half: bool = True
+    """Whether it is certain in which half of the day its hour lies."""
 
 
 class Token(NamedTuple):
@@ -348,6 +350,11 @@ def kinds_of(text: str, language: str) -> tuple[list[Token], str]:
     return _unmarked(*_kinds_of(text, language))
 
 
+def spans_of(text: str, language: str) -> tuple[list[Token], str]:
+    """The same, where each span of time that begins now ("in an hour and a half") is one number and one unit."""
+    return _unmarked(*_amounts(*_kinds_of(text, language)))
+
+
 def _unmarked(tokens: list[Token], kinds: str) -> tuple[list[Token], str]:
     """The same, where words that change no amount are words like any other: only amounts tell them apart."""
     return tokens, kinds.replace("g", "x")
@@ -545,7 +552,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         return []
     if language in WIDE:
         return [*_wide(text, now)]
-    tokens, kinds = _unmarked(*_amounts(*_kinds_of(text, language)))
+    tokens, kinds = spans_of(text, language)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Time] = []
     at = 0
@@ -616,15 +623,15 @@ def _sentence(tokens: list[Token], kinds: str, now: datetime, today: datetime) -
         first = tokens[start].start
         if lead and exact and lead.before(moment) > now:
             moment, first = lead.before(moment), lead.start
-        yield Time(first, tokens[end - 1].end, moment, exact)
+        yield Time(first, tokens[end - 1].end, moment, exact, half=clock is None or clock[2])
     if not days:
         for at, minutes, sure in clocks[:1]:
             moment, _ = _moment(today, (at, minutes, sure), 0, now)
-            yield Time(tokens[at].start, tokens[at].end, moment, True, False)
+            yield Time(tokens[at].start, tokens[at].end, moment, True, False, sure)
         if not clocks and parts and re.search(r"[Tlpab]P|lfP", kinds):
             at, hour = parts[0]
             moment, exact = _moment(today, None, hour, now)
-            yield Time(tokens[at].start, tokens[at].end, moment, exact)
+            yield Time(tokens[at].start, tokens[at].end, moment, exact, day=not exact)
 
 
 class Lead(NamedTuple):

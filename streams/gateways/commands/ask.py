@@ -205,6 +205,8 @@ def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
         yield told("told what holds", row["id"], row["text"], how)
     for row in view("notes", space=space, settled_by=id):
         yield told("settled note", row["note"], row["content"], ", ".join(row["settled_why"] or ()))
+    for row in view("notes", space=space, moved_by=id):
+        yield told(f"note {row['moved_for']}", row["note"], row["content"], f"due {row['due']}")
     for row in view("notes", space=space, doubted_by=id):
         yield told("may settle note", row["note"], row["content"], ", ".join(row["doubted_why"] or ()))
     for row in view("beliefs", space=space, replaced_by=id):

@@ -24,14 +24,18 @@ def notes(
 ) -> None:
     """Notes with a time to live, those due first."""
     stands = one_or_any(status, ("open", "escalated", "archived", "settled", "historic"), "status")
-    columns = "note space? due status priority>? source? settled_by? content context?"
+    columns = "note space? due every? status priority>? source? settled_by? content context?"
     empty = "no notes (mnemolog notes take)"
     how = {"session": session, "status": stands, "order": "deadline, space, note"}
-    listing.show("notes", columns, empty, _settled_by, **how)
+    listing.show("notes", columns, empty, _as_read, **how)
 
 
-def _settled_by(row: Row) -> Row:
-    """A note as people read it: where no turn settled it, what is said of how it was."""
+def _as_read(row: Row) -> Row:
+    """A note as people read it: how it comes again and again; where no turn settled it, what is said of how it was."""
+    if row["every"]:
+        from streams.core.text.recurring import in_words
+
+        row = row | {"every": in_words(row["every"])}
     if row["status"] != "settled" or row["settled_by"]:
         return row
     from streams.core.text.within import clip
@@ -90,15 +94,16 @@ def notes_reopen(
     note: Annotated[str, typer.Argument(help="The note's id.")],
     space: WhichSpace = None,
 ) -> None:
-    """Say that a turn did not mean that a note is done with: what it settled waits again."""
+    """Say that a turn did not mean that a note is done with, or due at another time: it waits as it did before."""
 
     def words() -> Finding[Row | Standing]:
         found = yield from named(note, space, ("notes", "note"))
-        if any(row["status"] in ("open", "escalated") for row in found):
+        changed = [row for row in found if row["settled_by"] or row["moved_by"]]
+        if not changed and any(row["status"] in ("open", "escalated") for row in found):
             return Standing("open")
-        settled = [row for row in found if row["settled_by"]]
-        row = one(settled, f"note {note!r} that a turn settled", "`mnemolog notes take` takes one anew")
-        about = yield from turn_of(row["settled_by"], row["space"], "`mnemolog notes take` takes the note anew")
+        row = one(changed, f"note {note!r} that a turn settled", "`mnemolog notes take` takes one anew")
+        by = row["settled_by"] or row["moved_by"]
+        about = yield from turn_of(by, row["space"], "`mnemolog notes take` takes the note anew")
         return about | {"type": "offer-declined"}
 
     common.say("waits again", words())
