@@ -1,4 +1,5 @@
-"""How much a shared word says: a static table of common English words, in three classes.
+"""How much a shared word says: a static table of common English words, in three classes, and of the lightest words of
+German, French and Spanish.
 
 Rarity that is counted per space grows by a record per word and starts blind; a table is bounded, known from the first
 turn, and the same everywhere. The classes, by how often a word stands for something else than the matter at hand:
@@ -102,6 +103,46 @@ restrict resume retain reveal reverse revert rub satisfy scan scratch search sha
 specify spell spill squeeze squash stare starve stretch strike suffer suit summarise summarize supervise surprise
 surround suspend swallow swap swear sweep tear tempt thrive throw tidy toss trace track transform trap tweak undergo
 undo unlock urge vary wander warn wipe withdraw witness wrap
+"""
+
+FOREIGN_LIGHT_WORDS = """
+abend abends acht alle allein allerdings alles angerufen ans außerdem beide beiden beim besser beste bisschen bleiben
+bleibt brauche brauchen braucht dabei dadurch dafür dagegen damit danach danke daran darauf darf darfst darum darüber
+davon davor dazu denke denken deshalb deswegen dezember dienstag dienstags donnerstag donnerstags dort drei dritte
+dritten dürfen eben eigentlich einmal endlich entschuldigung erst erste ersten etwa etwas falsch februar fertig finden
+findet fragen fragt frau frauen freitag freitags früher fünf ganz ganze ganzen geben geblieben gefragt gefunden
+gegangen gegeben gehen geht gekommen gemacht genau genommen gerade gern gerne gesagt geschrieben gesehen gestern gibt
+glaube glauben gleich groß große großen grüße gut gute guten guter gutes hab habt hallo halt hatten herr herrn heut
+heute hin hundert hätte hätten immer jahr jahre jahren januar jede jeden jeder jedes jemand juli juni jänner klein
+kleine kleinen kommen kommt könnte könnten leider letzte letzten leute liegen liegt mache machen macht mai mal manchmal
+mehr meint meinte mittag mittags mittwoch mittwochs moin monat monate monaten montag montags morgen märz möchte möchten
+müsste müssten nachher nachmittag nachmittags nachts nehmen neue neuen neuer neues neun nichts nie niemals niemand
+nimmt nächste nächsten nächster nächstes oft oktober paar rauf raus richtig rufen ruft runter sagen sagt sagte samstag
+samstags schreiben schreibt schön schöne sechs sehen seit servus sicher sieben sieht sollen sollst sollte sollten
+sonnabend sonntag sonntags später stehen steht stunde stunden tage tagen trotzdem tschüss ungefähr viel viele vielen
+vielleicht vier vom vorgestern vorher vormittag vormittags weiter weiß weniger wirklich woche wochen wochenende wohl
+wollte wollten wäre wären würde würden zehn ziemlich zum zur zurück zusammen zwei zweimal zweite zweiten zwölf
+übermorgen übrigens
+aller allé alors année années août appelé après assez aujourd aurait autre autres avaient avait avant avez avons avril
+beaucoup bien bientôt bonjour bonne bonsoir chaque chez cinq demain depuis dernier dernière deux devoir dimanche dit
+dix dois doit donné décembre déjà désolé encore enfin ensuite faire fais fait faudrait faut février heure heures hier
+hui huit jamais janvier jeudi jour jours juillet juin lundi madame mardi matin merci mercredi mettre mieux mois
+monsieur même mêmes neuf nouveau nouveaux nouvelle novembre octobre pardon parfois peu peut peux plusieurs pouvoir
+première prendre presque prochain prochaine puis quatre quelqu quelque quelques rien sais salut samedi savoir semaine
+semaines septembre serait soir souvent tard toujours tous tout toute toutes trois trop trouve trouver vais vendredi
+veut veux vieux voilà voir vois vont voudrais vouloir voulu vraiment étaient été
+abril adiós agosto ahora ahí algo alguien allí aquí así ayer año años aún bastante bien buena buenas bueno buenos cada
+cinco claro cuatro dado debe deber decir demasiado desde después dicho diciembre diez digo dijo domingo día días
+encontrar encuentra enero entonces estaba estoy están febrero gente gracias había hace hacen hacer hago hasta hecho
+hola hora horas hoy jueves julio junio llamó luego lunes marzo mañana mejor meses mientras minutos misma mismo
+miércoles mucha muchas mucho muchos nada nadie noche noches noviembre nueva nueve nuevo nuevos nunca ocho octubre otra
+otras otro otros pasa pasar pequeña pequeño perdón poca poco pocos pone poner primera primero pronto próxima próximo
+puede pueden puedo puesto querer quiere quiero quizá quizás sabe saber seis semana semanas septiembre sería señor
+señora siempre siete sábado sé tarde tardes tengo tenía tienen toda todas todavía todo todos tres veces vez vieja viejo
+viernes visto voy última último
+"""
+"""Light words of German, French and Spanish, but those that English has for what is spoken of ("toll", "pendant",
+"sea"). Without them days, numbers and everyday verbs were as rare there as names are.
 """
 
 COMMON_WORDS = """
@@ -237,7 +278,8 @@ def _table() -> dict[str, int]:
     for: most commands ask for none, and it takes as long."""
     found: dict[str, int] = {}
     for level, words in (
-        (LIGHT, [*LIGHT_WORDS.split(), *STOP]), (COMMON, COMMON_WORDS.split()), (ORDINARY, ORDINARY_WORDS.split()),
+        (LIGHT, [*LIGHT_WORDS.split(), *FOREIGN_LIGHT_WORDS.split(), *STOP]), (COMMON, COMMON_WORDS.split()),
+        (ORDINARY, ORDINARY_WORDS.split()),
     ):  # fmt: skip
         for stem in _stems(words):
             if found.setdefault(stem, level) != level:
@@ -245,7 +287,13 @@ def _table() -> dict[str, int]:
     return found
 
 
-_stems = Stemmer.Stemmer("english", 0).stemWords
+def _stems(words: Iterable[str]) -> list[str]:
+    """The stems of words, as `terms` makes them: what is not ASCII is its own stem, and "ß" is "ss"."""
+    folded = [word.casefold() for word in words]
+    return [_ENGLISH.stemWord(word) if word.isascii() else word for word in folded]
+
+
+_ENGLISH = Stemmer.Stemmer("english", 0)
 ORDERS = frozenset(_stems(VERBS.split()))
 """The stems of `VERBS`."""
 
