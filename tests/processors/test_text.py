@@ -15,7 +15,7 @@ from streams.core.clock import to_local, to_micros
 from streams.core.events import DAY, TurnRecorded, iso, micros
 from streams.core.text import Text, read, times
 from streams.core.text.claims import claims
-from streams.core.text.commonness import FOREIGN_LIGHT_WORDS, LIGHT, rarity
+from streams.core.text.commonness import LIGHT, foreign_light, rarity
 from streams.core.text.reminders import Doubt, reminders, replied
 from streams.core.text.serving import exceeds, passages, serving
 from streams.core.text.stops import SPACE, STOP, goes_on
@@ -620,4 +620,4 @@ def test_what_a_day_and_everyday_verbs_tell_is_light_in_other_languages_too(said
 
 
 def test_light_words_of_other_languages_are_known_as_turns_have_them() -> None:
-    assert [word for word in FOREIGN_LIGHT_WORDS.split() if any(rarity(stem) != LIGHT for stem in stems(word)[0])] == []
+    assert [word for word in foreign_light() if any(rarity(stem) != LIGHT for stem in stems(word)[0])] == []
