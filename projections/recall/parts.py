@@ -8,7 +8,7 @@ What takes the place of one part says nothing of the others. Where a sentence ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -159,13 +159,13 @@ def pair(older: Sequence[Told], newer: Sequence[Told]) -> tuple[Told, Told]:
     return said, new
 
 
-def _alike(told: Told, stems: Set[str], figures: Set[str]) -> float:
+def _alike(told: Told, stems: set[str], figures: set[str]) -> float:
     """How much a sentence tells of what has some telling stems and tells figures of some kinds."""
     shared = len(stems.intersection(told.stems))
     return EACH * shared + (shared > 0) + sum(_alike_kinds(told.text, figures))
 
 
-def _alike_kinds(text: str, figures: Set[str]) -> tuple[bool, bool]:
+def _alike_kinds(text: str, figures: set[str]) -> tuple[bool, bool]:
     """Whether a text tells an amount, and whether a time of the same kind, where others tell figures of some kinds."""
     both = figures.intersection(kinds(text))
     return "#" in both, not both <= _COUNTS
