@@ -627,7 +627,7 @@ def _unsettled(params: TasksParams, state: State, note: NoteReopened, raw: Raw[A
 
 PROCESSOR = Processor(
     name="tasks",
-    version=9,
+    version=10,
     reads=(RAW, "open_efforts", "ttl_escalations", "standing"),
     params=TasksParams,
     takes=(
