@@ -235,6 +235,38 @@ def test_of_a_list_or_of_clauses_only_the_one_that_was_corrected_gives_way(space
     assert not any("doubtful" in text for text in figures)
 
 
+@pytest.mark.parametrize(
+    ("older", "gone", "newer", "by"),
+    [
+        (
+            "Professor Lindgren examines me. The defence is on April 30.", "The defence is on April 30.",
+            "Professor Lindgren has a sabbatical, so it must be by April 20.", "",
+        ),
+        (
+            "Rent is 1,150 a month. The landlady is Mrs Baumann. She lives upstairs.", "Rent is 1,150 a month.",
+            "Mrs Baumann wants to raise the rent to 1,240.", "",
+        ),
+        (
+            "Tomasz wants to have the invoices out of the way before. I say the weekend of May 16.",
+            "I say the weekend of May 16.", "The 16th is a wedding, Tomasz says. We do it on Saturday May 23.", "",
+        ),
+        (
+            "The house in Brittany is found! The Le Goffs have a dog. We go 25 July to 8 August.",
+            "We go 25 July to 8 August.", "The Le Goffs rang. So the whole thing shifts by a week now, 1 to 15 August.",
+            "So the whole thing shifts by a week now, 1 to 15 August.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_gave_way_is_the_sentence_that_tells_figures_of_the_kind_and_not_who_is_named_in_both(
+    space: Remembering, older: str, gone: str, newer: str, by: str
+) -> None:
+    before = space.say(older, 0, session="one")
+    space.judge(space.say(newer, 40, session="two"), before)
+    marked = next(hit for hit in space.recall(older, kinds=["turn"])["hits"] if hit["id"] == before)["marked"]
+    assert marked.index("[no longer so") == marked.index(gone) + len(gone) + 1
+    assert f': "{by}' in marked
+
+
 def test_a_turn_that_says_nothing_else_than_what_gave_way_is_left_out(space: Remembering) -> None:
     older = space.say("Thanks! The viewing of the flat is on Thursday. It's the 12th, at three.", 0, session="one")
     newer = space.say("The viewing of the flat has moved. It is on the 14th now.", 2, session="two")

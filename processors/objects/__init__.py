@@ -342,6 +342,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     if user and turn.agent:
         speaker = reading.make(turn.agent, "person", [turn.agent.lower()[:NAME]])
         if turn.agent not in scene.voices:
+            reading.object(speaker).kind = "person"  # who speaks is one, whatever was said of them before
             scene.voices = [*scene.voices, turn.agent][-MEANT:]
             reading.mention(speaker, "speaks", [reading.object(id).first for id in found])
             state.put(place, scene)
@@ -532,7 +533,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=11,
+    version=12,
     reads=(RAW, "contradictions"),
     params=ObjectsParams,
     takes=(

@@ -193,7 +193,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=22,
+    version=23,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

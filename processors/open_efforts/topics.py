@@ -87,6 +87,14 @@ remind reminds reminded erinner erinnere erinnern recuérdame recuerdame recorda
 LOOSE = frozenset(_LOOSE.split())
 """Adverbs, cries and requests to be reminded, which name nothing, told by no table of stop words: a title does not run
 over them."""
+_KIN = """
+husband wife partner fiancé fiancée mum mom dad mother father son daughter sister brother friend colleague boss
+neighbour neighbor mann frau freund freundin mutter mama vater papa sohn tochter schwester bruder kollege kollegin chef
+chefin mari femme mère père maman fils fille soeur frère ami amie marido mujer esposa madre padre mamá papá hijo hija
+hermana hermano
+"""
+KIN = frozenset(_KIN.split())
+"""What people are to each other: before a name it says who somebody is ("Husband Greg"), and not what about."""
 _NAME = frozenset("/_.`0123456789")
 """What paths and identifiers hold."""
 _NUMBERED = lazily(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
@@ -296,9 +304,16 @@ def title(
             worth = 2 * (sums[end] - sums[start]) // (end - start + THEIRS) + phrase.points
             if phrase.text == present:
                 worth += STANDS * turns
-            if worth > most and phrase.text.lower() not in people:
+            if worth > most and not names_people(phrase.text, people):
                 best, most = phrase.text, worth
     return best
+
+
+def names_people(text: str, people: Container[str]) -> bool:
+    """Whether a phrase only says who somebody is: a name, or names behind what those are to who speaks."""
+    said = text.lower()
+    words = said.split()
+    return said in people or (words[-1] in people and all(word in people or word in KIN for word in words))
 
 
 def renamed(effort: Effort, people: Container[str]) -> str:

@@ -637,7 +637,7 @@ def _unsettled(params: TasksParams, state: State, note: NoteReopened, raw: Raw[A
 
 PROCESSOR = Processor(
     name="tasks",
-    version=10,
+    version=11,
     reads=(RAW, "open_efforts", "ttl_escalations", "standing"),
     params=TasksParams,
     takes=(

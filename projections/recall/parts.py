@@ -23,7 +23,15 @@ LISTED = 3
 SAYS = 2
 """Telling stems of a sentence that says something; one that has fewer and no name hardly does."""
 OF_IT = 0.35
-"""How much likelier a sentence changes something of a turn that shares telling words with it."""
+"""How much likelier a sentence changes something of a turn that shares telling words with it; and of a sentence that
+tells amounts, or times of a kind, if it does so, too."""
+EACH = 0.1
+"""What each telling word counts that a sentence shares, beside that it shares any, that it tells an amount as well, and
+that it tells a time of the same kind, each of which counts 1."""
+FIRST = 0.8
+"""What speaks against a turn's first sentence, which often only names what the turn is about. Of 160 pairs of turns of
+tests/voices in which an author marked a change of a longer turn, the sentence is found of 136; by shared words, of 103.
+"""
 _COUNTS = frozenset(("#", "<U>"))
 """Kinds of words of which a turn tells many, whatever it is about."""
 _CUT = lazily(r"[,;]\s+")
@@ -128,14 +136,39 @@ _changes = WEIGHTS.only("changes")
 
 
 def pair(older: Sequence[Told], newer: Sequence[Told]) -> tuple[Told, Told]:
-    """Of two turns' sentences, neither without any: which took the place of which, where no value tells. The newer is
-    the one that is likeliest to change something, of the older turn's matters rather than of others."""
+    """Of two turns' sentences, neither without any: which took the place of which, where no value tells. Of the older
+    that which is most of what the newer turn tells, by words, amounts and kinds of times; of the newer that which is
+    likeliest to change something, of the older turn's matters rather than of others."""
     known = {stem for one in older for stem in one.stems}
+    said = older[0]
+    if len(older) > 1:
+        all_said = {stem for one in newer for stem in one.stems}
+        told = {kind for one in newer for kind in kinds(one.text)}
+        said = max(older, key=lambda one: _alike(one, all_said, told) - FIRST * (one is older[0]))
     new = newer[0]
     if len(newer) > 1:
-        new = max(newer, key=lambda one: changes(one.text) + OF_IT * (not known.isdisjoint(one.stems)))
-    said, all_said = {*new.stems}, {stem for one in newer for stem in one.stems}
-    return max(older, key=lambda one: (len(said.intersection(one.stems)), len(all_said.intersection(one.stems)))), new
+        figures = {*kinds(said.text)}
+        new = max(
+            newer,
+            key=lambda one: (
+                changes(one.text)
+                + OF_IT * (not known.isdisjoint(one.stems))
+                + OF_IT * any(_alike_kinds(one.text, figures))
+            ),
+        )
+    return said, new
+
+
+def _alike(told: Told, stems: set[str], figures: set[str]) -> float:
+    """How much a sentence tells of what has some telling stems and tells figures of some kinds."""
+    shared = len(stems.intersection(told.stems))
+    return EACH * shared + (shared > 0) + sum(_alike_kinds(told.text, figures))
+
+
+def _alike_kinds(text: str, figures: set[str]) -> tuple[bool, bool]:
+    """Whether a text tells an amount, and whether a time of the same kind, where others tell figures of some kinds."""
+    both = figures.intersection(kinds(text))
+    return "#" in both, not both <= _COUNTS
 
 
 def of_a_kind(told: Sequence[Told], said: Told, newer: str) -> list[Told]:

@@ -243,10 +243,11 @@ def _sentences(older: tuple[str, str], newer: tuple[str, str]) -> tuple[str, str
     other sentences of the turn that may have given way with it."""
     (old, was), (new, value) = older, newer
     had, has = sentences(old[:READ]), sentences(new[:READ])
-    if not (was or value) and had and has:
-        one, other = pair(had, has)
-        return one.text, other.text, [more.text for more in of_a_kind(had, one, new[:READ])]
-    return _sentence(old, was, new), _sentence(new, value, old), []
+    if not had or not has:
+        return _sentence(old, was, new), _sentence(new, value, old), []
+    one, other = pair(had, has)
+    said, by = _sentence(old, was, new) if was else one.text, _sentence(new, value, old) if value else other.text
+    return said, by, [] if was or value else [more.text for more in of_a_kind(had, one, new[:READ])]
 
 
 def _sentence(content: str, value: str, other: str) -> str:

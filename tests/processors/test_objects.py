@@ -152,6 +152,21 @@ def test_who_is_called_by_what_they_are_to_the_speaker_or_by_a_title_is_a_person
     }  # fmt: skip
 
 
+def test_who_is_named_behind_a_title_with_its_dot_is_a_person_and_no_sentence_begins_there() -> None:
+    talk = Talk()
+    talk.say("My supervisor is Prof. Hallgren. Ask Dr. Amsel for the forms.")
+    assert {name: one.kind for name, one in talk.objects.items() if name != "ann"} == {
+        "Hallgren": "person", "Amsel": "person",
+    }  # fmt: skip
+
+
+def test_who_speaks_is_a_person_though_they_were_named_like_a_thing_before() -> None:
+    talk = Talk()
+    talk.say("This is Priya with us now. Priya plays a cleric.")
+    talk.say("Hi all!", agent="Priya")
+    assert talk.objects["Priya"].kind == "person"
+
+
 def test_she_is_nobody_who_is_there_and_nobody_who_was_named_further_back() -> None:
     for between, kept in ((), 1), (("We baked bread for the fair.",), 0), (("The lease is with Zephyria.",), 0):
         talk = Talk()

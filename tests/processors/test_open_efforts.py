@@ -134,6 +134,20 @@ def test_work_goes_on_in_another_session_when_it_is_named(talk: Talk) -> None:
     assert talk.say("I want to plan the garden party on saturday", session="third") != parser
 
 
+def test_what_only_shares_a_day_and_everyday_words_is_other_work_in_german_as_well(talk: Talk) -> None:
+    form = talk.say("Der Antrag beim Bauamt muss Donnerstag Nachmittag fertig sein.")
+    talk.answer("Ich entwerfe den Antrag für das Bauamt.")
+    machine = "Donnerstag Nachmittag kommt vielleicht die Waschmaschine, fertig angeschlossen."
+    assert talk.say(machine, session="next") != form
+    assert talk.last(EffortOpened).topic == "Waschmaschine"
+
+
+def test_work_is_not_called_by_who_somebody_is_who_speaks_in_it() -> None:
+    plans = ["My husband Greg and I redo the kitchen this year.", "Kitchen first, Greg wants an island."]
+    assert title_of(plans, {}, {"greg", "paula"}, "Husband Greg", 2) in ("Island", "Kitchen")
+    assert title_of(["Ask husband Greg about it"], {}, {"greg"}, "Husband Greg") == "Husband Greg", "where no other is"
+
+
 def test_a_turn_that_only_names_other_work_mentions_it_without_belonging_to_it(talk: Talk) -> None:
     parser = talk.say(PARSER)
     talk.fact(EffortDeclared, session="other", name="books", topic="quarterly books")

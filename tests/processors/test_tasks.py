@@ -365,6 +365,14 @@ def test_what_is_asked_or_denied_moves_nothing(told: str) -> None:
         ("Let's stop here for today.", False),
         ("Let's postpone the survey.", False),
         ("I saw a heron at the lake yesterday.", False),
+        ("I want to keep the old larder.", False),
+        ("We want to stay until Sunday, I think.", False),
+        ("Ich muss die Aushilfe noch anmelden.", True),
+        ("Morgen muss ich die Dachrinne reparieren.", True),
+        ("Muss ich das Formular wirklich unterschreiben?", False),
+        ("Ich muss sagen, die Dachrinne gefällt mir.", False),
+        ("Je dois appeler le plombier.", True),
+        ("Tengo que llamar al dentista.", True),
     ],
 )
 def test_a_request_is_told_from_a_question_and_from_news(told: str, asked: bool) -> None:

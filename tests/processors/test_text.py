@@ -15,6 +15,7 @@ from streams.core.clock import to_local, to_micros
 from streams.core.events import DAY, TurnRecorded, iso, micros
 from streams.core.text import Text, read, times
 from streams.core.text.claims import claims
+from streams.core.text.commonness import LIGHT, foreign_light, rarity
 from streams.core.text.reminders import Doubt, reminders, replied
 from streams.core.text.serving import exceeds, passages, serving
 from streams.core.text.stops import SPACE, STOP, goes_on
@@ -604,3 +605,19 @@ def test_lines_of_a_log_are_no_sentences_beside_what_is_said_of_it() -> None:
         "The worker fails again.", "What is wrong?",
     ]  # fmt: skip
     assert sentences(log)[0].text.startswith("2026-10-07T08:12:10Z ERROR")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Übrigens sollte sie nächsten Donnerstag vielleicht früher kommen.",
+        "Demain après huit heures il faut vraiment trouver les autres.",
+        "Mañana por la tarde todavía puede hacer algo, quizás el miércoles.",
+    ],
+)
+def test_what_a_day_and_everyday_verbs_tell_is_light_in_other_languages_too(said: str) -> None:
+    assert {rarity(stem) for stem in stems(said)[0]} <= {LIGHT}
+
+
+def test_light_words_of_other_languages_are_known_as_turns_have_them() -> None:
+    assert [word for word in foreign_light() if any(rarity(stem) != LIGHT for stem in stems(word)[0])] == []

@@ -17,7 +17,7 @@ from streams.core.text.standing import lasting
 from streams.core.text.statements import stating
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 22
+VERSION = 23
 
 
 @dataclass(slots=True)

@@ -1,4 +1,5 @@
-"""How much a shared word says: a static table of common English words, in three classes.
+"""How much a shared word says: a static table of common English words, in three classes, and of the lightest words of
+German, French and Spanish.
 
 Rarity that is counted per space grows by a record per word and starts blind; a table is bounded, known from the first
 turn, and the same everywhere. The classes, by how often a word stands for something else than the matter at hand:
@@ -102,6 +103,115 @@ restrict resume retain reveal reverse revert rub satisfy scan scratch search sha
 specify spell spill squeeze squash stare starve stretch strike suffer suit summarise summarize supervise surprise
 surround suspend swallow swap swear sweep tear tempt thrive throw tidy toss trace track transform trap tweak undergo
 undo unlock urge vary wander warn wipe withdraw witness wrap
+"""
+
+FOREIGN_LIGHT_WORDS = """
+abend abends abgesagt absagen acht alle allein allerdings alles anfang anfangen angeboten angefangen angerufen ans
+ansonsten antwort arbeit außerdem beginnen beginnt begonnen beide beiden beim beispiel bekam bekomme bekommen bekommst
+bekommt bereits besser beste bestimmt bevor bieten bietet bisschen bleibe bleiben bleibst bleibt blieb blöd brachte
+bringe bringen bringst bringt dabei dachte dadurch dafür dagegen damals damit danach danke daran darauf darf darfst
+darum darüber davon davor dazu demnächst denke denken derselbe deshalb deswegen dezember dienstag dienstags dieselbe
+donnerstag donnerstags dort draußen drei drin dringend dritte dritten drüben durch dürfen eben echt egal eigene eigenen
+eigentlich einfach einmal einzelne ende endlich entscheide entscheiden entscheidet entschieden entschuldigung ergebnis
+erst erste ersten etwa etwas fall falls falsch fand fange februar fertig finde finden findest findet frau frauen frei
+freitag freitags froh früh frühe früher frühestens fängt fünf gab ganz ganze ganzen geantwortet gebe gebeantwortet
+geben gebestellt gebeten gebezahlt geblieben gebracht gedacht geerinnert geerzählt gefunden gefällt gegangen gegeben
+gegen geglaubt gehalten gehe gehen geholfen gehst geht geklappt gekommen gekriegt gekümmert gelassen gelaufen gelegt
+gelesen genannt genau genommen genug gepasst geplant gerade gern gerne geschrieben gesehen gestanden gestern getan
+getroffen geversucht gewusst geändert gibst gibt ging gingen gleich groß große großen grund gründe grüße gut gute guten
+guter gutes hab habt halbe halben hallo halt halte hatten heißen heißt helfe helfen herr herrn heut heute hieß hilfst
+hilft hin hinten hoch hohe hohen hoher hundert hält hätte hätten höchstens höher idee ideen immer inzwischen irgendwann
+irgendwas irgendwer irgendwie irgendwo jahr jahre jahren januar jede jeden jedenfalls jeder jedes jemand juli juni
+jänner kam kamen kenne kennen kennst kennt klappt klein kleine kleinen komisch komme kommen kommst kommt kriege kriegen
+kriegt kurz kurze kurzen könnte könnten kürzer kürzlich lang lange langen langsam lassen laufen leer lege legen legst
+legt legte legten leicht leider lese lesen letzte letzten leute liege liegen liegt liest ließ länger lässt läuft mai
+mal manchmal mehr mensch menschen mindestens mittag mittags mittlerweile mittwoch mittwochs moin monat monate monaten
+montag montags morgen märz möchte möchten möglich müsste müssten nachdem nachher nachmittag nachmittags nachts nahe
+nahm nehme nehmen nenne nennen nennt neue neuen neuer neues neulich neun nichts nie niedrig niemals niemand nimmst
+nimmt nummer nächste nächsten nächster nächstes nämlich nötig oben obwohl offen oft ohne oktober paar packst packte
+packten passen passt planen planst planten platz problem probleme rauf raus rechts richtig ruf rufe rufen rufst ruft
+rund runter sache sachen sah samstag samstags schade scheint schien schlecht schlechter schließlich schnell schneller
+schreibe schreiben schreibst schreibt schrieb schwer schön schöne sechs sehe sehen sehr seit seite servus sicher sieben
+siehst sieht sitzen sitzt sobald sofort solange solche solcher sollen sollst sollte sollten sonnabend sonntag sonntags
+sonst spät später spätestens stand statt stehe stehen steht stimmt stunde stunden stück tage tagen teil trage tragen
+treffe treffen triffst trifft trotz trotzdem trägt tschüss ungefähr unten vergesse vergessen vergisst verschiebe
+verschieben verschiebt verschiedene verschoben verstanden verstehe verstehen verstehst versteht viel viele vielen
+vielleicht vier voll vom vorgestern vorher vormittag vormittags vorn weg wegen weise weit weiter weiß weißt weniger
+wenigstens wichtig wichtige wirklich woche wochen wochenende wohl wollte wollten wort wusste während wäre wären würde
+würden zehn zeit zeiten ziemlich zuerst zugesagt zuletzt zum zur zurück zusammen zwei zweimal zweite zweiten zwölf
+überall übermorgen übrigens
+aller allé alors année années août appelé après assez aujourd aurait autre autres avaient avait avant avez avons avril
+beaucoup bien bientôt bonjour bonne bonsoir chaque chez cinq demain depuis dernier dernière deux devoir dimanche dit
+dix doit donné décembre déjà désolé encore enfin ensuite faire fais fait faudrait faut février heure heures hier
+hui huit jamais janvier jeudi jour jours juillet juin lundi madame mardi matin merci mercredi mettre mieux mois
+monsieur même mêmes neuf nouveau nouveaux nouvelle novembre octobre pardon parfois peu peut peux plusieurs pouvoir
+première prendre presque prochain prochaine puis quatre quelqu quelque quelques rien sais salut samedi savoir semaine
+semaines septembre serait soir souvent tard toujours tous tout toute toutes trois trop trouve trouver vais vendredi
+veut veux vieux voilà voir vois vont voudrais vouloir voulu vraiment étaient été
+abajo abierto abre abril abrir acá además adiós agosto ahora ahí algo alguien allá allí alta apenas aquí arriba así
+aunque ayer año años aún baja bajo bastante bien buena buenas bueno buenos cada caso cerca cerrar cierra cierta cierto
+cinco claro conoce conocer conozco contra corta corto cosa cosas costó creen creer creo cualquier cuatro cuentan cuesta
+cuestan daba dado debajo debe deben deber debería debo decir delante demasiado demás dentro desde después detrás
+dicho diciembre diciendo dieron diez diferente difícil digo dije dijeron dijo domingo durante día días ejemplo empieza
+empiezan empiezo encima encontrar encuentra enero enseguida entender entera entero entiende entiendo entonces eran
+escribe escribir escribo escrito estaba estaban estamos estoy estuvo están estás falta faltan febrero final firmaba
+firmada firmado firmamos firman firmando firmar firmaron firmas firmo firmé firmó forma fue fuera fueron fui fácil
+gente gracias gusta haber habrá había hace hacen hacer hacía haga hagan hago hasta hecho hicieron hicimos hizo hola
+hombre hora horas hoy hubo idea importa importante incluso jueves julio junio juntos lado larga largo leer lejos leído
+libre llamó llena lleno luego lugar lunes manera marzo mañana mejor menor menos meses mientras minutos mira miraba
+mirada mirado miramos miran mirando mirar miraron miras miro miré miró misma mismo mitad miércoles mucha muchas mucho
+muchos mujer mundo más nada nadie ninguna ninguno ningún noche noches nombre noviembre nueva nueve nuevo nuevos nunca
+número ocho octubre otra otras otro otros palabra parece parecen parte pasa pasar pedir peor pequeña pequeño perdón
+persona pide piden pidió pido piensa piensan pienso poca poco pocos podemos podría pone ponen poner pongo porque
+posible primera primero principio problema pronto propia propio próxima próximo pudo puede pueden puedo puesto puso
+querer quería quiere quieren quiero quisiera quizá quizás razón recién recuerda recuerdo respuesta sabe saben saber
+sabía salen salgo salir salió seguir según seis semana semanas septiembre será serán sería señor señora sido siempre
+siendo siete sigo sigue siguen sobra sobre sola solamente supo sábado sé sólo tanta tanto tantos tarde tardes tendrá
+tenemos tengo tenía tienen tienes toca toda todas todavía todo todos trae traen traer traigo trajo tres tuve tuvo
+urgente usaba usada usado usamos usan usando usar usaron uso usé usó varias varios veces vemos ven vengo venir
+veo vez vieja viejo viene vienen viernes vio visto volver voy vuelto vuelve vuelvo última último
+"""
+FOREIGN_VERBS = (
+    (
+        "bestell frag such kauf zahl bezahl schick setz stell zeig erzähl hör prüf klär meld versuch schaff reich "
+        "dauer fehl folg hoff freu wünsch mach brauch glaub mein wechsel tausch",
+        "e st t en te ten",
+    ),
+    (
+        "gefrag gesuch gekauf gezahl geschick gesetz gestell gezeig gehör geprüf geklär gemeld geschaff gereich "
+        "gedauer gefehl gefolg gehoff gefreu gewünsch gesag gemach gebrauch gemein gewechsel getausch",
+        "t",
+    ),
+    (
+        "arbeit red wart antwort beantwort kost",
+        "e est et en ete eten",
+    ),
+    (
+        "gearbeit gered gewart gekost",
+        "et",
+    ),
+    (
+        "erinner änder kümmer",
+        "e st t n te ten",
+    ),
+    (
+        "sag",
+        "st t en te ten",
+    ),
+    (
+        "notier funktionier telefonier reservier organisier",
+        "e st t en te",
+    ),
+    (
+        "lleg habl busc mand envi compr cambi cont record olvid anot pens ayud empez cancel confirm pag qued dej llev "
+        "entr esper necesit trabaj prepar revis avis pregunt contest",
+        "o a as an ar ó ado ada aba amos é aron ando",
+    ),
+)
+"""Verbs of German and Spanish of which all forms are light, and the ends of these.
+
+Light words of other languages are those that tell little of what is spoken of there, but those that English has for
+what is ("toll", "pendant", "sea"). Without them days, numbers and everyday verbs were as rare there as names are.
 """
 
 COMMON_WORDS = """
@@ -231,13 +341,20 @@ wave weigh work
 """Words that, as the first of a note, are what to do and not what about ("Email the client", "Water the plants")."""
 
 
+def foreign_light() -> list[str]:
+    """The light words of other languages than English."""
+    forms = [stem + end for stems, ends in FOREIGN_VERBS for stem in stems.split() for end in ends.split()]
+    return [*FOREIGN_LIGHT_WORDS.split(), *forms]
+
+
 @cache
 def _table() -> dict[str, int]:
     """The class of every known stem; COMMON where its words are of several. Why it is made when a stem is first asked
     for: most commands ask for none, and it takes as long."""
     found: dict[str, int] = {}
     for level, words in (
-        (LIGHT, [*LIGHT_WORDS.split(), *STOP]), (COMMON, COMMON_WORDS.split()), (ORDINARY, ORDINARY_WORDS.split()),
+        (LIGHT, [*LIGHT_WORDS.split(), *foreign_light(), *STOP]), (COMMON, COMMON_WORDS.split()),
+        (ORDINARY, ORDINARY_WORDS.split()),
     ):  # fmt: skip
         for stem in _stems(words):
             if found.setdefault(stem, level) != level:
@@ -245,7 +362,13 @@ def _table() -> dict[str, int]:
     return found
 
 
-_stems = Stemmer.Stemmer("english", 0).stemWords
+def _stems(words: Iterable[str]) -> list[str]:
+    """The stems of words, as `terms` makes them: what is not ASCII is its own stem, and "ß" is "ss"."""
+    folded = [word.casefold() for word in words]
+    return [_ENGLISH.stemWord(word) if word.isascii() else word for word in folded]
+
+
+_ENGLISH = Stemmer.Stemmer("english", 0)
 ORDERS = frozenset(_stems(VERBS.split()))
 """The stems of `VERBS`."""
 

@@ -48,11 +48,16 @@ SPACE = rf"\s{BEHIND}"
 """A pattern: that white space."""
 
 
+def is_shortened(word: str) -> bool:
+    """Whether a word is a shortened one with its dot: no sentence ends behind it, and who is named is ("Dr. Amsel")."""
+    return word[-1] == "." and word[:-1].lstrip("(\"'„«“").lower() in SHORTENED
+
+
 def goes_on(word: str, after: str, before: str = "") -> bool:
     """Whether a sentence goes on behind a word that ends with a dot, before the word `after`: a shortened word, an
     initial, or a date or hour before a word in lower case; `before`: the word before it, where there is one."""
     bare = word[:-1].lstrip("(\"'„«“").lower()
-    if bare in SHORTENED or bare.endswith("str") or (len(word) == 2 and word[0].isupper() and word[0] != "I"):
+    if is_shortened(word) or bare.endswith("str") or (len(word) == 2 and word[0].isupper() and word[0] != "I"):
         return True
     if bare == "no":
         return after[0].isdigit()

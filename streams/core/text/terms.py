@@ -21,6 +21,7 @@ from streams.core.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, STARTS, ST
 from streams.core.text.memo import Memo
 from streams.core.text.phrases import triggers
 from streams.core.text.reminders import may_name
+from streams.core.text.stops import is_shortened
 
 HEAD, TAIL = 24_000, 6_000
 """Characters read at the beginning and the end of an oversize text: about 4,000 and 1,000 words."""
@@ -116,7 +117,7 @@ def _ends(raw: str) -> int:
     """What a word ends: flags."""
     end = (raw.rstrip("\"'`’”»)]}*_") or raw)[-1:]
     flags = CLAUSE if end and end in ".,!?;:…-–—。、！？，：；؟،؛" else 0
-    flags |= SENTENCE if end and end in ".!?…。！？؟" else 0
+    flags |= SENTENCE if end and end in ".!?…。！？؟" and not is_shortened(raw) else 0
     return flags | (ASKED if end in ("?", "？", "؟") or "??" in raw or "?!" in raw else 0)
 
 
