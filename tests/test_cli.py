@@ -873,6 +873,19 @@ def test_replay_diff_promote_and_digest(run, tmp_path):
     assert (again.code, "there is a memory 'same' already" in again.err) == (FAILED, True)
 
 
+def test_a_replay_keeps_what_live_has_of_parameters_and_says_so_or_begins_with_the_defaults(run, tmp_path):
+    run("feed", SAMPLES / "01-week-one.jsonl", home=tmp_path)
+    run("replay", "--as", "one", "--set", "working_context.capacity=1", home=tmp_path)
+    assert run("promote", "one", home=tmp_path).code == OK
+    kept = run("replay", "--as", "kept", home=tmp_path).out
+    assert "not as this version's defaults: working_context.capacity; --defaults folds under the defaults" in kept
+    fresh = run("replay", "--as", "fresh", "--defaults", "--set", "context.budget=500", home=tmp_path)
+    assert (fresh.code, "as live has" in fresh.out) == (OK, False)
+    changed = {row["memory"]: row["changed"] for row in run("memories", "--json", home=tmp_path).rows}
+    assert changed["kept"] == {"working_context.capacity": 1}
+    assert changed["fresh"] == {"context.budget": 500}
+
+
 def test_a_backup_restores_everything(run, home, tmp_path):
     assert run("backup", tmp_path / "copy", home=home).code == OK
     assert run("backup", tmp_path / "copy", home=home).code == MISUSED

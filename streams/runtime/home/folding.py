@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from projections.store import put_in_place, rewrite
 from streams.core.errors import BrokenError, BusyError, ForeignError, MnemologError, UnreadableError, counted
 from streams.runtime import LIVE
-from streams.runtime.home.keeper import DENSE, open_live, put_away
+from streams.runtime.home.keeper import DENSE, open_served, put_away
 from streams.runtime.home.office import Office
 from streams.runtime.requests import Ask, Call, Look, Promote, Snapshot, Switch
 from streams.runtime.telemetry import asked
@@ -261,7 +261,7 @@ class Folding:
 
     def _tidy(self) -> None:
         """Begins to write live's file anew, where it is worth it and not being done."""
-        if (self._tidying is None or not self._tidying.is_alive()) and self.office.runtime.store.is_sparse():
+        if (self._tidying is None or not self._tidying.is_alive()) and self.office.runtime.is_sparse():
             source = self._home.path / ".live.sparse"
             self.office.runtime.store.snapshot(source)
             self._tidying = threading.Thread(target=self._rewrite, args=(source, self._marks()), daemon=True)
@@ -279,7 +279,7 @@ class Folding:
             if self._marks() == marks:
                 self._close()
                 put_in_place(dense, self._home.memory_path(LIVE))
-                self.office = Office(self._home, open_live(self._home), INDEX)
+                self.office = Office(self._home, open_served(self._home), INDEX)
 
         with suppress(MnemologError, OSError):  # it stays as large as it is
             rewrite(source, dense, self._home.processors)
@@ -333,7 +333,7 @@ class Folding:
 
     def _reopen(self) -> None:
         self._close()
-        self.office = Office(self._home, open_live(self._home, suspect=True), INDEX)
+        self.office = Office(self._home, open_served(self._home, suspect=True), INDEX)
         self._broken = None
 
     def _close(self) -> None:
