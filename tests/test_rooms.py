@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -140,7 +141,13 @@ def test_the_rules_tell_apart(module: str, imported: str, allowed: bool) -> None
 
 
 def test_what_users_embed_imports_no_room() -> None:
-    assert [name for name in imports(HOUSE / "mnemolog.py") if name.split(".")[0] in PACKAGES] == []
+    assert [name for name in imports(HOUSE / "mnemolog" / "__init__.py") if name.split(".")[0] in PACKAGES] == []
+
+
+def test_type_checkers_of_users_find_the_types_of_all_that_is_installed() -> None:
+    built = tomllib.loads((HOUSE / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {*built["only-include"]} == {"mnemolog", *PACKAGES}
+    assert [name for name in built["only-include"] if not (HOUSE / name / "py.typed").is_file()] == []
 
 
 def test_every_module_among_the_processors_is_in_the_registry() -> None:

@@ -69,7 +69,7 @@ STATUS: tuple[tuple[type[MnemologError], int], ...] = (
     (MnemologError, 503),
 )
 KINDS = (DeniedError, UsageError, BehindError, BusyError)
-"""What `mnemolog.py` tells apart; all else is a FailedError there."""
+"""What the module `mnemolog` tells apart; all else is a FailedError there."""
 
 
 def problem(error: MnemologError, **more: Any) -> Response:
