@@ -1091,6 +1091,18 @@ def test_the_schema_of_a_type_is_told_by_the_name_that_events_are_fed_with(run, 
     assert run("schema", "memory-pinned", home=tmp_path).out == run("schema", "memory-pinned.v1", home=tmp_path).out
 
 
+def test_the_doctor_has_nobody_make_anew_what_another_process_is_at(run, copy):
+    assert run("replay", "--as", "next", home=copy).code == OK
+    program = "import sys; from projections.store import connect; from pathlib import Path; "
+    program += "held = connect(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    holder = [sys.executable, "-c", program, str(copy / "next.duckdb")]
+    with subprocess.Popen(holder, stdin=PIPE, stdout=PIPE, cwd=ROOT) as process:
+        assert process.stdout.readline()
+        (found,) = [row for row in run("doctor", "--json", home=copy).rows if row["check"] == "next"]
+        process.stdin.close()
+    assert (found["status"], "look again when that has ended" in found["found"]) == ("look", True)
+
+
 @pytest.mark.skipif(find_spec("wordllama") is None, reason=alike.WAY_OUT)
 def test_the_doctor_tells_of_a_memory_that_needs_what_is_not_installed(run, copy, monkeypatch):
     assert run("replay", "--as", "near", "--set", "open_efforts.alike=true", home=copy).code == OK

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from projections.aside import SUFFIX
 from streams.core.driver import told_aside
-from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
+from streams.core.errors import NAMES_TOLD, BusyError, LogError, MnemologError, counted, listed
 from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -155,7 +155,13 @@ def _moving(log: ErasableKafkaLog) -> Seen:
     if is_sealed(log.connection):
         yield "look", "the log takes nothing just now: where that lasts, an erasure died: `mnemolog erase` ends it"
     if strays := log.strays():
-        yield "look", f"{listed(strays)} are of a log from before an erasure: the next `mnemolog erase` deletes them"
+        yield (
+            "look",
+            (
+                f"{listed(strays)} are of a log from before an erasure: whoever opens live next deletes them, for "
+                "example `mnemolog project` that is started again, and so does the next `mnemolog erase`"
+            ),
+        )
 
 
 def _workers(log: ErasableKafkaLog) -> Seen:
@@ -372,6 +378,8 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
     anew = ANEW if name == LIVE else f"`mnemolog replay --as {name} --replace` makes it anew"
     try:
         connection = store.read_only(path)
+    except BusyError as error:  # it may be becoming live just now
+        return Check(name, "look", f"{error}: look again when that has ended")
     except MnemologError as error:
         return Check(name, "failed", f"{error}: {anew}")
     with closing(connection):
