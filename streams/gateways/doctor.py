@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from projections.aside import SUFFIX
 from streams.core.driver import told_aside
-from streams.core.errors import NAMES_TOLD, BusyError, LogError, MnemologError, counted, listed
+from streams.core.errors import NAMES_TOLD, BusyError, LogError, MnemologError, UsageError, counted, listed
 from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -138,7 +138,7 @@ def _beyond(log: Log | None) -> Iterator[Check]:
     """Who folds a log on brokers, what they set aside, and what an erasure left; nothing where the log is a file."""
     if log is None or not on_kafka():
         return
-    for name, seen in ("erasure", _moving), ("workers", _workers), ("dead letters", _letters):
+    for name, seen in ("topics", _topics), ("erasure", _moving), ("workers", _workers), ("dead letters", _letters):
         try:
             yield from (Check(name, status, found) for status, found in seen(cast("ErasableKafkaLog", log)))
         except MnemologError as error:
@@ -147,6 +147,19 @@ def _beyond(log: Log | None) -> Iterator[Check]:
 
 Seen = Iterator[tuple[Status, str]]
 """What was found on brokers."""
+
+
+def _topics(log: ErasableKafkaLog) -> Seen:
+    from processors import PROCESSORS
+    from streams.logs.kafka.topics import check
+    from streams.runtime.kafka.sets import list_sets
+
+    try:
+        check(log.connection, [one.set for one in list_sets(log.connection, PROCESSORS) if one.memories != "old"])
+    except UsageError as error:
+        yield "failed", f"{error}: {error.way_out}"
+    else:
+        yield "well", "settings and partitions are what they must be"
 
 
 def _moving(log: ErasableKafkaLog) -> Seen:
