@@ -32,6 +32,7 @@ from streams.core.errors import (
     ForeignError,
     MemoryFileError,
     MnemologError,
+    NoRoomError,
     OutdatedError,
     UsageError,
 )
@@ -250,6 +251,30 @@ def test_a_server_of_another_version_records_what_comes_tells_the_way_out_and_se
         assert home.promote("next") == "live-1"
         assert "Is the upgrade through?" in memory.context("later")["text"]
     other.log.close()
+
+
+def test_a_server_without_room_answers_as_far_as_live_goes_and_goes_on_when_there_is_some(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(store: Store, batch: object) -> None:
+        raise NoRoomError("there is no room to go on", "make room")
+
+    events = talk(60)
+    home.log.append(events[:40])
+    with serving(home):
+        before = home.ask("digest")
+        with monkeypatch.context() as filled:
+            filled.setattr(home_folding, "CRAMPED", 0.5)
+            filled.setattr(Store, "commit", full)
+            home.log.append(events[40:])
+            asked = time.monotonic()
+            assert home.ask("digest") == before
+            assert home.ask("digest") == before
+            assert time.monotonic() - asked < home_server.FOLD, "nobody is told that it goes on meanwhile"
+        deadline = time.monotonic() + 60
+        while home.ask("digest") == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def test_a_memory_of_a_version_with_fewer_tables_and_other_parameters_is_outdated_not_damaged(

@@ -453,8 +453,13 @@ class Serving(Common):
             house.meters = meters
 
             def said(line: str) -> None:
-                terminal.told({"said": line}, "{}", line)
-                sys.stdout.flush()
+                try:
+                    terminal.told({"said": line}, "{}", line)
+                    sys.stdout.flush()
+                except BrokenPipeError:
+                    raise
+                except OSError:  # no room for its own log: what it can answer, it answers
+                    return
 
             check_free(house, makes_way)
             served = beside_it.enter_context(self._beside(house.path)) if self.http else None
