@@ -47,7 +47,7 @@ from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 from streams.runtime.replay import replay as fold
 from streams.runtime.requests import Ask, parse
-from tests.serving import serving
+from tests.serving import served, serving
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
@@ -251,6 +251,20 @@ def test_a_server_of_another_version_records_what_comes_tells_the_way_out_and_se
         assert home.promote("next") == "live-1"
         assert "Is the upgrade through?" in memory.context("later")["text"]
     other.log.close()
+
+
+def test_over_http_the_way_out_of_an_outdated_live_is_told_at_once(home: Home, talk: Talk) -> None:
+    other = Home(home.path, [replace(p, version=p.version + 1) if p.name == "coactivation" else p for p in PROCESSORS])
+    other.log.append(talk(10))
+    other.ask("spaces")
+    other.log.close()
+    with served(home.path) as (url, _):
+        memory = Memory(url=url)
+        memory.record("later", "user", "Is the upgrade through?")
+        began = time.monotonic()
+        with pytest.raises(FailedError, match=r"another version of coactivation.*mnemolog replay --as next"):
+            memory.context("later")
+        assert time.monotonic() - began < memory.timeout / 2
 
 
 def test_a_server_without_room_answers_as_far_as_live_goes_and_goes_on_when_there_is_some(
