@@ -60,7 +60,7 @@ if __name__ == "__main__":
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with the mechanism in it, its golden digests written anew."""
     to = tmp_path_factory.mktemp("copy")
-    for folder in ("streams", "processors", "projections", "tests"):
+    for folder in ("mnemolog", "streams", "processors", "projections", "tests"):
         shutil.copytree(ROOT / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ROOT.iterdir():
         if file.is_file():
