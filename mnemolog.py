@@ -399,12 +399,12 @@ class Memory:
         no mnemolog answers."""
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {})
         request = urllib.request.Request(f"{self.url}/v1/call", line, headers)
-        said, status = b"", 200
+        said, status, comes_back = b"", 200, True
         try:
             with urllib.request.urlopen(request, timeout=max(deadline - time.monotonic(), 0.01)) as answer:
                 said = answer.read()
         except urllib.error.HTTPError as error:
-            status = error.code
+            status, comes_back = error.code, "Retry-After" in error.headers
             with suppress(OSError, http.client.HTTPException):
                 said = error.read()
         except urllib.error.URLError as error:
@@ -418,7 +418,7 @@ class Memory:
         with suppress(ValueError):
             found = json.loads(said)
         is_ours = isinstance(found, dict) and (found.keys() >= {"error", "way_out", "kind"} or "answer" in found)
-        if status in (429, 503):
+        if status in (429, 503) and (comes_back or not is_ours):
             raise BusyError(f"{self.url} is busy: {found['error'] if is_ours else 'nothing was done'}")
         if not is_ours and status in GATEWAYS:
             raise UncertainError(f"status {status}: what stands before the server does not reach it")

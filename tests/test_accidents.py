@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 
+from mnemolog import Memory
 from processors import PROCESSORS
 from projections import store as stores
 from streams.core.errors import MnemologError
@@ -336,6 +337,22 @@ def served(home: Path, serves: bool) -> Iterator[None]:
             assert server.stdout is not None
             assert "serving" in server.stdout.readline()
             yield
+        finally:
+            server.terminate()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no file without room")
+def test_a_server_serves_though_what_it_says_of_itself_finds_no_room(tmp_path: Path) -> None:
+    with (
+        Path("/dev/full").open("w") as full,
+        Program("serve", "--home", tmp_path / "home", stdout=full, stderr=full) as server,
+    ):
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "home" / "socket").exists():
+                assert (server.poll(), time.monotonic() < deadline) == (None, True)
+                time.sleep(0.05)
+            assert Memory(home=tmp_path / "home", start=False).record("s", "user", "Is there room?", id="t1") == "t1"
         finally:
             server.terminate()
 

@@ -873,6 +873,19 @@ def test_replay_diff_promote_and_digest(run, tmp_path):
     assert (again.code, "there is a memory 'same' already" in again.err) == (FAILED, True)
 
 
+def test_a_replay_keeps_what_live_has_of_parameters_and_says_so_or_begins_with_the_defaults(run, tmp_path):
+    run("feed", SAMPLES / "01-week-one.jsonl", home=tmp_path)
+    run("replay", "--as", "one", "--set", "working_context.capacity=1", home=tmp_path)
+    assert run("promote", "one", home=tmp_path).code == OK
+    kept = run("replay", "--as", "kept", home=tmp_path).out
+    assert "not as this version's defaults: working_context.capacity; --defaults folds under the defaults" in kept
+    fresh = run("replay", "--as", "fresh", "--defaults", "--set", "context.budget=500", home=tmp_path)
+    assert (fresh.code, "as live has" in fresh.out) == (OK, False)
+    changed = {row["memory"]: row["changed"] for row in run("memories", "--json", home=tmp_path).rows}
+    assert changed["kept"] == {"working_context.capacity": 1}
+    assert changed["fresh"] == {"context.budget": 500}
+
+
 def test_a_backup_restores_everything(run, home, tmp_path):
     assert run("backup", tmp_path / "copy", home=home).code == OK
     assert run("backup", tmp_path / "copy", home=home).code == MISUSED
@@ -1076,6 +1089,18 @@ def test_of_a_table_of_weights_the_entries_that_differ_are_told(run, tmp_path):
 
 def test_the_schema_of_a_type_is_told_by_the_name_that_events_are_fed_with(run, tmp_path):
     assert run("schema", "memory-pinned", home=tmp_path).out == run("schema", "memory-pinned.v1", home=tmp_path).out
+
+
+def test_the_doctor_has_nobody_make_anew_what_another_process_is_at(run, copy):
+    assert run("replay", "--as", "next", home=copy).code == OK
+    program = "import sys; from projections.store import connect; from pathlib import Path; "
+    program += "held = connect(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    holder = [sys.executable, "-c", program, str(copy / "next.duckdb")]
+    with subprocess.Popen(holder, stdin=PIPE, stdout=PIPE, cwd=ROOT) as process:
+        assert process.stdout.readline()
+        (found,) = [row for row in run("doctor", "--json", home=copy).rows if row["check"] == "next"]
+        process.stdin.close()
+    assert (found["status"], "look again when that has ended" in found["found"]) == ("look", True)
 
 
 @pytest.mark.skipif(find_spec("wordllama") is None, reason=alike.WAY_OUT)

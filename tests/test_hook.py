@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
@@ -489,6 +490,25 @@ def test_an_answer_waits_for_nothing_that_can_come_after_it(environ, tmp_path, m
     assert done[:2] == ["turn-recorded.v1", "committed"]
     assert recorded(environ)[-1]["type"] == "memory-recalled.v1"
     assert [row["turns"] for row in home.ask("spaces")] == [3]
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_after_an_upgrade_a_session_begins_with_what_brings_memory_back_and_what_is_said_is_fed(
+    environ, transcript, is_served
+):
+    newer = [replace(p, version=p.version + 1) if p.name == "coactivation" else p for p in PROCESSORS]
+    other = Home(Path(environ["MNEMOLOG_HOME"]), newer)
+    other.request({"feed": [said("s", "Hello.")]})
+    other.ask("spaces")
+    other.close(whole=True)
+    with served(environ) if is_served else nullcontext():
+        begun = context_of(hooked(environ, event("SessionStart", transcript, source="startup")), "SessionStart")
+        assert begun.startswith(FRAME)
+        assert begun.endswith(CLOSE)
+        assert "another version of coactivation. What is said is recorded." in begun
+        assert "mnemolog promote next" in begun
+        assert hooked(environ, event("UserPromptSubmit", transcript, prompt="Who keeps the key?")) == ""
+        until(lambda: len(recorded(environ)) > 1, "what the transcript says is fed")
 
 
 def test_a_home_that_is_kept_open_and_has_no_room_any_more_answers_as_it_is(tmp_path, monkeypatch):

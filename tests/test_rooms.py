@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -141,6 +142,15 @@ def test_the_rules_tell_apart(module: str, imported: str, allowed: bool) -> None
 
 def test_what_users_embed_imports_no_room() -> None:
     assert [name for name in imports(HOUSE / "mnemolog.py") if name.split(".")[0] in PACKAGES] == []
+
+
+def test_type_checkers_of_users_find_the_types_of_all_that_is_installed(tmp_path: Path) -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    (wheel,) = WheelBuilder(str(HOUSE)).build(directory=str(tmp_path), versions=["standard"])
+    held = set(ZipFile(wheel).namelist())
+    assert {f"{name}/py.typed" for name in ("mnemolog", *PACKAGES)} <= held
+    assert {name.split("/")[0] for name in held if name.endswith(".py")} == {"mnemolog", *PACKAGES}
 
 
 def test_every_module_among_the_processors_is_in_the_registry() -> None:

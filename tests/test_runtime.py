@@ -19,25 +19,35 @@ from typing import Any
 import pytest
 from pydantic import create_model
 
+from mnemolog import FailedError, Memory
 from processors import PROCESSORS
 from projections import ask as asks
 from projections import store
 from projections.diff import compare
 from projections.recall import index
 from projections.store import Store
-from streams.core.errors import BehindError, BusyError, ForeignError, MemoryFileError, MnemologError, UsageError
+from streams.core.errors import (
+    BehindError,
+    BusyError,
+    ForeignError,
+    MemoryFileError,
+    MnemologError,
+    NoRoomError,
+    OutdatedError,
+    UsageError,
+)
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home import Home
 from streams.runtime.home import folding as home_folding
 from streams.runtime.home import server as home_server
-from streams.runtime.home.keeper import open_live
+from streams.runtime.home.keeper import open_live, open_served
 from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 from streams.runtime.replay import replay as fold
 from streams.runtime.requests import Ask, parse
-from tests.serving import serving
+from tests.serving import served, serving
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
@@ -217,6 +227,68 @@ def test_a_memory_folded_by_another_version_is_refused_and_the_mending_replay_na
     assert updated.promote("next") == "live-1"
     assert updated.ask("digest") == before
     updated.log.close()
+
+
+def test_a_server_of_another_version_records_what_comes_tells_the_way_out_and_serves_what_is_promoted(
+    home: Home, talk: Talk
+) -> None:
+    other = Home(home.path, [replace(p, version=p.version + 1) if p.name == "coactivation" else p for p in PROCESSORS])
+    other.log.append(talk(50))
+    turns = sum(space["turns"] for space in other.ask("spaces"))
+    with home.folder.holding(), closing(open_served(home)) as keeper:
+        told = home_server._notice(keeper)
+    assert told.endswith("promote next`; what comes is recorded, and questions are refused until then")
+    with serving(home):
+        memory = Memory(home=home.path)
+        memory.record("later", "user", "Is the upgrade through?")
+        with pytest.raises(FailedError, match=r"another version of coactivation.*mnemolog replay --as next"):
+            memory.context("later")
+        with pytest.raises(OutdatedError):
+            home.ask("spaces")
+        with home.reading() as outdated:
+            assert outdated.execute("SELECT count(*) FROM turns").fetchone() == (turns,)
+        fold(home, "next")
+        assert home.promote("next") == "live-1"
+        assert "Is the upgrade through?" in memory.context("later")["text"]
+    other.log.close()
+
+
+def test_over_http_the_way_out_of_an_outdated_live_is_told_at_once(home: Home, talk: Talk) -> None:
+    other = Home(home.path, [replace(p, version=p.version + 1) if p.name == "coactivation" else p for p in PROCESSORS])
+    other.log.append(talk(10))
+    other.ask("spaces")
+    other.log.close()
+    with served(home.path) as (url, _):
+        memory = Memory(url=url)
+        memory.record("later", "user", "Is the upgrade through?")
+        began = time.monotonic()
+        with pytest.raises(FailedError, match=r"another version of coactivation.*mnemolog replay --as next"):
+            memory.context("later")
+        assert time.monotonic() - began < memory.timeout / 2
+
+
+def test_a_server_without_room_answers_as_far_as_live_goes_and_goes_on_when_there_is_some(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(store: Store, batch: object) -> None:
+        raise NoRoomError("there is no room to go on", "make room")
+
+    events = talk(60)
+    home.log.append(events[:40])
+    with serving(home):
+        before = home.ask("digest")
+        with monkeypatch.context() as filled:
+            filled.setattr(home_folding, "CRAMPED", 0.5)
+            filled.setattr(Store, "commit", full)
+            home.log.append(events[40:])
+            asked = time.monotonic()
+            assert home.ask("digest") == before
+            assert home.ask("digest") == before
+            assert time.monotonic() - asked < home_server.FOLD, "nobody is told that it goes on meanwhile"
+        deadline = time.monotonic() + 60
+        while home.ask("digest") == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def test_a_memory_of_a_version_with_fewer_tables_and_other_parameters_is_outdated_not_damaged(

@@ -76,6 +76,11 @@ class MemoryFileError(MnemologError):
     """A memory cannot be used: it is missing, exists already, was folded with other parameters, or is half a copy."""
 
 
+class OutdatedError(MemoryFileError):
+    """A memory was folded by another version of the program, or under parameters that it does not know: it can be read
+    as it is, and folded no further."""
+
+
 class DamagedError(MemoryFileError):
     """A memory's file is damaged, or of another format. What is derived can be made anew from the log."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cache, cached_property
 from inspect import Parameter, Signature, get_annotations, signature
 from pathlib import Path
@@ -16,10 +16,11 @@ import typer.core
 import typer.main
 
 from streams.core import DEFAULT_SPACE
-from streams.core.errors import UsageError, listed
+from streams.core.errors import MnemologError, UsageError, counted, listed
 from streams.gateways.registry import Registry
 from streams.gateways.terminal import Row, Terminal, cell
 from streams.logs import DEFAULT_HOME
+from streams.runtime import LIVE
 
 if TYPE_CHECKING:
     from projections.saying import Finding, Standing
@@ -222,6 +223,7 @@ class Listing(Asking):
             found = self.view(home, view, space=self.where, limit=self.limit, **how)
             if not found:
                 known_place(home.path, self.where, how.get("session"))
+                tell_waiting(home, terminal)
             if told is not None and not self.json:
                 found = [told(row) for row in found]
             terminal.rows(found, self.told(columns, **how), empty)
@@ -353,11 +355,20 @@ def _misplaced(
     return None
 
 
+def tell_waiting(house: Home, terminal: Terminal) -> None:
+    """Says how much is still to be folded, where live has nothing to answer: on brokers nobody waits for workers."""
+    with suppress(MnemologError):
+        if behind := house.request({"ping": True}, 0.0)["behind"]:
+            terminal.tell("{} of the log not folded yet: ask again in a while", counted(behind, "event"))
+
+
 def hint(house: Home, memory: str, space: str, session: str | None, terminal: Terminal) -> None:
     """Why a memory has nothing of a session, or of a space. Why no error: an agent may ask before its first turn.
 
     Why the memory is asked, and not the log: a server answers at once, and who only asks it imports nothing heavy.
     """
+    if memory == LIVE:
+        tell_waiting(house, terminal)
     spaces = [row["space"] for row in house.ask("spaces", memory)]
     if space not in spaces:  # nobody spoke there; of what else was said there the end is known
         end = house.ask("context", memory, space=space, session=session or space, budget=1)["position"]
@@ -453,8 +464,13 @@ class Serving(Common):
             house.meters = meters
 
             def said(line: str) -> None:
-                terminal.told({"said": line}, "{}", line)
-                sys.stdout.flush()
+                try:
+                    terminal.told({"said": line}, "{}", line)
+                    sys.stdout.flush()
+                except BrokenPipeError:
+                    raise
+                except OSError:  # no room for its own log: what it can answer, it answers
+                    return
 
             check_free(house, makes_way)
             served = beside_it.enter_context(self._beside(house.path)) if self.http else None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from projections.aside import SUFFIX
 from streams.core.driver import told_aside
-from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
+from streams.core.errors import NAMES_TOLD, BusyError, LogError, MnemologError, UsageError, counted, listed
 from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -138,7 +138,7 @@ def _beyond(log: Log | None) -> Iterator[Check]:
     """Who folds a log on brokers, what they set aside, and what an erasure left; nothing where the log is a file."""
     if log is None or not on_kafka():
         return
-    for name, seen in ("erasure", _moving), ("workers", _workers), ("dead letters", _letters):
+    for name, seen in ("topics", _topics), ("erasure", _moving), ("workers", _workers), ("dead letters", _letters):
         try:
             yield from (Check(name, status, found) for status, found in seen(cast("ErasableKafkaLog", log)))
         except MnemologError as error:
@@ -149,13 +149,32 @@ Seen = Iterator[tuple[Status, str]]
 """What was found on brokers."""
 
 
+def _topics(log: ErasableKafkaLog) -> Seen:
+    from processors import PROCESSORS
+    from streams.logs.kafka.topics import check
+    from streams.runtime.kafka.sets import list_sets
+
+    try:
+        check(log.connection, [one.set for one in list_sets(log.connection, PROCESSORS) if one.memories != "old"])
+    except UsageError as error:
+        yield "failed", f"{error}: {error.way_out}"
+    else:
+        yield "well", "settings and partitions are what they must be"
+
+
 def _moving(log: ErasableKafkaLog) -> Seen:
     from streams.logs.kafka.topics import is_sealed
 
     if is_sealed(log.connection):
         yield "look", "the log takes nothing just now: where that lasts, an erasure died: `mnemolog erase` ends it"
     if strays := log.strays():
-        yield "look", f"{listed(strays)} are of a log from before an erasure: the next `mnemolog erase` deletes them"
+        yield (
+            "look",
+            (
+                f"{listed(strays)} are of a log from before an erasure: whoever opens live next deletes them, for "
+                "example `mnemolog project` that is started again, and so does the next `mnemolog erase`"
+            ),
+        )
 
 
 def _workers(log: ErasableKafkaLog) -> Seen:
@@ -372,6 +391,8 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
     anew = ANEW if name == LIVE else f"`mnemolog replay --as {name} --replace` makes it anew"
     try:
         connection = store.read_only(path)
+    except BusyError as error:  # it may be becoming live just now
+        return Check(name, "look", f"{error}: look again when that has ended")
     except MnemologError as error:
         return Check(name, "failed", f"{error}: {anew}")
     with closing(connection):

@@ -70,6 +70,10 @@ READERS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini
 """Formats of transcripts that are read as they grow, and their modules."""
 
 Json = dict[str, Any]
+NOT_NOW = """<memory by="mnemolog">
+Nothing of earlier sessions can be given just now: {}. What is said is recorded. A person brings it back: {}
+</memory>"""
+"""What a session begins with where this version of the program cannot fold live on."""
 STARTS = ("SessionStart", "sessionStart")
 PROMPTS = ("UserPromptSubmit", "BeforeAgent", "userPromptSubmitted")
 SPOKEN = {
@@ -319,6 +323,8 @@ def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) ->
 
     What was shown is recorded after that: nobody waits for it.
     """
+    from streams.core.errors import OutdatedError
+
     space = os.environ.get("MNEMOLOG_SPACE", "")
     transcript = Transcript(Path(call.transcript).expanduser(), home, space) if call.transcript else None
     if transcript is not None and transcript.is_read:
@@ -338,7 +344,13 @@ def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) ->
     if not call.is_answered:
         reply(b"")
         return
-    found = _context(call, space, asked, call.event in STARTS or _owed(call, home).exists())
+    begins = call.event in STARTS or _owed(call, home).exists()
+    try:
+        found = _context(call, space, asked, begins)
+    except OutdatedError as error:
+        # Why told: after an upgrade memory is away until somebody acts, and nobody looks into hook.log.
+        reply(call.answer(NOT_NOW.format(error, error.way_out)) if begins else b"")
+        raise
     reply(call.answer(found["text"]) if found else b"")
     if found and found["shown"]:
         asked.feed([found["shown"]])

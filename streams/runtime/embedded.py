@@ -50,7 +50,7 @@ class Runtime:
     def __init__(
         self, log: Log, store: Store, processors: Sequence[Processor[Any]], clock: Callable[[], int] = wall_clock
     ) -> None:
-        """Raises MemoryFileError where the memory was made by other parameters or versions, ForeignError where it was
+        """Raises OutdatedError where the memory was made by other parameters or versions, ForeignError where it was
         made from another log."""
         self.log = log
         self.store = store
@@ -79,6 +79,13 @@ class Runtime:
     def view(self) -> View:
         """How far it goes: its tables, and what was folded beyond them."""
         return self._ahead.view
+
+    def check_askable(self) -> None:
+        """Raises nothing: it can be asked, as far as it was folded."""
+
+    def is_sparse(self) -> bool:
+        """Whether live's file would be much smaller, written anew."""
+        return self.store.is_sparse()
 
     def behind(self) -> int:
         """How many records wait in the log."""

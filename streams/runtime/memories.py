@@ -10,7 +10,7 @@ import orjson
 from projections.asking import asking
 from projections.store import Connection, Known, Store, all_meta, known_by
 from streams.core.driver import root_schema
-from streams.core.errors import ForeignError, MemoryFileError, listed
+from streams.core.errors import ForeignError, OutdatedError, listed
 from streams.core.params import Params
 from streams.core.processor import RAW, Processor, lineages, params_of
 from streams.logs.log import Log, hash_at
@@ -74,16 +74,16 @@ def unlike(log: Log, known: Known) -> str:
 def check_memory(store: Store, log: Log, processors: Sequence[Processor[Any]]) -> dict[str, Params]:
     """The parameters a memory was folded with, which has this program's views then.
 
-    Raises ForeignError where it is no fold of this log, MemoryFileError where it cannot be folded further.
+    Raises ForeignError where it is no fold of this log, OutdatedError where it cannot be folded further.
     """
     if foreign := differs(store.connection, log):
         raise ForeignError(f"{store.path} {foreign}", "replay the log into a new memory")
     try:
         changed = changed_since(processors, store.meta("params"), store.lineages)
     except ValueError as error:
-        raise MemoryFileError(f"{store.path} was folded with parameters this program does not know", WAY_OUT) from error
+        raise OutdatedError(f"{store.path} was folded with parameters this program does not know", WAY_OUT) from error
     if changed:
-        raise MemoryFileError(f"{store.path} was folded by another version of {', '.join(changed)}", WAY_OUT)
+        raise OutdatedError(f"{store.path} was folded by another version of {', '.join(changed)}", WAY_OUT)
     if (known := {*_unread(store.said)}) != (all_ := known | {*log.unread()}):
         store.set_meta("unread", sorted(all_))
     store.renew_views()

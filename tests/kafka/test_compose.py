@@ -85,7 +85,9 @@ def test_the_image_holds_what_the_wheel_is_built_from():
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     built = re.search(r"packages = \[(.*)\]", (ROOT / "pyproject.toml").read_text())
     assert built
-    assert set(re.findall(r'"(\w+)"', built[1])) | {"pyproject.toml", "README.md", "mnemolog.py"} == kept
+    assert (
+        set(re.findall(r'"(\w+)"', built[1])) | {"pyproject.toml", "README.md", "mnemolog.py", "hatch_build.py"} == kept
+    )
 
 
 def test_the_broker_of_the_tests_is_the_one_that_users_get():

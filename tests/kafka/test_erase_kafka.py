@@ -153,6 +153,8 @@ def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(cr
             time.sleep(LOOK)
         with erasing(home) as erase_from:
             assert erase_from(selection).carry_out() == []
+        with closing(ErasableKafkaLog(crew.connection)) as log:
+            assert log.strays() == [], "whoever else holds live, who erases leaves nothing of the old log"
         counted = len(acknowledged)
         while len(acknowledged) < counted + 5:
             assert feeder.is_alive()

@@ -15,6 +15,7 @@ from processors import NAMES, PROCESSORS
 from projections.stored import digest
 from streams.core.errors import BehindError, LogError, UsageError
 from streams.core.events import Outside
+from streams.gateways.cli import main
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.erasable import ErasableKafkaLog
 from streams.logs.kafka.topics import create
@@ -236,3 +237,19 @@ def test_as_of_a_position_ends_the_other_partitions_at_the_same_time(
     assert len(found) == len(expected) > 0
     with pytest.raises(UsageError, match="no position of a log of 3 partitions"):
         home.ask("view", name="turns", as_of="17")
+
+
+def test_where_nothing_is_found_it_is_told_what_is_not_folded_yet(
+    log: ErasableKafkaLog, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("MNEMOLOG_KAFKA", log.connection.servers)
+    monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", log.connection.prefix)
+    events = talk(5)
+    log.append(events)
+    for command in (["topics", "create"], ["efforts", "--all-spaces"], ["recall", "checkout"]):
+        with pytest.raises(SystemExit) as done:
+            main([*command, "--home", str(tmp_path / "asked")])
+        assert done.value.code == 0
+        said = f"{len(events)} events of the log not folded yet: ask again in a while"
+        assert (said in capsys.readouterr().err) is (command[0] != "topics")

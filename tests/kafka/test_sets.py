@@ -7,15 +7,16 @@ from pathlib import Path
 
 import orjson
 import pytest
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from processors import NAMES, PROCESSORS
 from streams.core.driver import ancestors
 from streams.core.errors import UsageError
 from streams.core.params import Params
 from streams.gateways.doctor import examine
-from streams.logs.kafka.connection import Connection, run
+from streams.logs.kafka.connection import Connection, admin, run
 from streams.logs.kafka.moves import ORDER, moving
-from streams.logs.kafka.topics import Names, Spec, create, make
+from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, Spec, create, make
 from streams.runtime.kafka.sets import SET, Lineages, emitted_by, is_live, lineages_of, set_id, sets_for
 from tests.contracts.log_contract import turn
 from tests.kafka.crew import PATIENCE, Crew
@@ -74,6 +75,31 @@ def test_the_doctor_asks_the_brokers_where_they_have_the_log(
     (found,) = [check for check in examine(home) if check.name == "log"]
     assert found.status == "failed"
     assert "topics create" in found.found
+
+
+def test_the_doctor_finds_a_log_that_the_brokers_are_about_to_delete(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(connection, (), 2)
+    monkeypatch.setenv("MNEMOLOG_KAFKA", connection.servers)
+    monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", connection.prefix)
+
+    def told() -> tuple[str, str]:
+        (found,) = [(check.status, check.found) for check in examine(tmp_path) if check.name == "topics"]
+        return found
+
+    assert told() == ("well", "settings and partitions are what they must be")
+    turns = Names(connection.prefix).turns
+
+    async def shorten() -> None:
+        async with admin(connection) as client:
+            stamped = {"retention.ms": "600000", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime"}
+            settings = stamped | {"max.message.bytes": str(MAX_RECORD_BYTES)}
+            await client.alter_configs([ConfigResource(ConfigResourceType.TOPIC, turns, settings)])
+
+    run(connection, shorten())
+    status, found = told()
+    assert (status, found.partition(": mend")[0]) == ("failed", f"{turns} has retention.ms=600000, not -1")
 
 
 def test_the_doctor_tells_who_folds_what_was_set_aside_and_what_an_erasure_left(

@@ -48,6 +48,10 @@ def test_all_topics_are_made_once_with_one_number_of_partitions(connection: Conn
     assert counts == {topic: 1 if topic in single else 3 for topic in made.created}
 
 
+def test_where_there_are_none_yet_none_are_listed(connection: Connection) -> None:
+    assert listing(connection) == ([], [])
+
+
 def test_where_topics_are_is_asked_once_however_many_there_are(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,7 +81,7 @@ def feed(
         words = " ".join(
             f"{option} {shlex.quote(name)}" for option, name in zip(("--space", "--session"), last, strict=True)
         )
-        terminal.tell("each project is a space; ask for the last one with: mnemolog context {}", words)
+        terminal.tell("the last of it is in a space of its own; ask for it with: mnemolog context {}", words)
     if report.rejected:
         raise typer.Exit(FAILED)
 

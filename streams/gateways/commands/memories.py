@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streams.core.errors import MnemologError, UsageError, counted
+from streams.core.errors import MnemologError, UsageError, counted, listed
 from streams.gateways.command import FAILED, After, Common, known_place
 from streams.gateways.terminal import Row, Tick
 
@@ -72,6 +72,9 @@ def replay(
         str | None, typer.Option(metavar="NAME", help="Named values for the whole tree: `mnemolog presets` lists them.")
     ] = None,
     params: Annotated[Path | None, typer.Option(help="A TOML file with a table per processor.")] = None,
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="Begin with the defaults of this version, not with what live has.")
+    ] = False,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Fold only to this time.")] = None,
     space: Annotated[str | None, typer.Option(metavar="S", help="Fold only this space.")] = None,
     without: Annotated[list[str] | None, typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,
@@ -90,13 +93,16 @@ def replay(
     """
     import time
 
+    from projections.asking import all_params
     from streams.runtime import replay as replays
 
     if params is not None and not params.is_file():
         raise UsageError(f"there is no file {params}", "give a TOML file with a table per processor")
     with common.opened() as (house, terminal):
         known_place(house.path, space, None)
-        chosen = replays.parse_settings(house, house.live_params(), set_ or (), params, preset)
+        live = house.live_params()
+        base = all_params(house.processors, {}) if defaults else live
+        chosen = replays.parse_settings(house, base, set_ or (), params, preset)
         began = time.perf_counter()
         with terminal.progress(f"replaying as {name}") as tick:
             report = replays.replay(
@@ -114,6 +120,12 @@ def replay(
         for row in rows:
             row["from"] = "reused from live" if row["processor"] in report.reused else "folded"
         terminal.rows(rows, "processor steps> seconds>? from", "nothing was folded")
+        kept = changed_params(house, {of: one.plain() for of, one in live.items()})
+        if kept and not defaults:  # an older version's defaults are among them, perhaps: who upgrades is to know
+            terminal.say(
+                "[dim]as live has them, not as this version's defaults: {}; --defaults folds under the defaults[/]",
+                listed(kept),
+            )
         terminal.say("[dim]next: mnemolog diff live {}; mnemolog promote {}[/]", name, name)
 
 

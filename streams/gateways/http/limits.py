@@ -15,7 +15,15 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from streams.core.errors import BehindError, BusyError, DeniedError, MnemologError, NoRoomError, UsageError
+from streams.core.errors import (
+    BehindError,
+    BusyError,
+    DeniedError,
+    MnemologError,
+    NoRoomError,
+    OutdatedError,
+    UsageError,
+)
 from streams.core.halves import whole_text
 from streams.gateways.http.door import Caller
 from streams.gateways.http.keys import Keys
@@ -69,13 +77,14 @@ STATUS: tuple[tuple[type[MnemologError], int], ...] = (
     (MnemologError, 503),
 )
 KINDS = (DeniedError, UsageError, BehindError, BusyError)
-"""What `mnemolog.py` tells apart; all else is a FailedError there."""
+"""What the module `mnemolog` tells apart; all else is a FailedError there."""
 
 
 def problem(error: MnemologError, **more: Any) -> Response:
     """An error as application/problem+json, with the status that stands for it."""
     status = next(status for kind, status in STATUS if isinstance(error, kind))
-    headers = {"Retry-After": "1"} if status in (409, 429, 503) else {}
+    comes_back = status in (409, 429, 503) and not isinstance(error, OutdatedError)  # that waits for a person
+    headers = {"Retry-After": "1"} if comes_back else {}
     headers |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     headers |= {"Connection": "close"} if status == 408 else {}
     kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "FailedError")

@@ -358,7 +358,7 @@ async def view(
 
 @routes.post("/v1/call", tags=["questions"])
 async def call(request: Request, door: Asked) -> Response:
-    """What mnemolog.py sends: {"ask": NAME, "arguments": {...}} or {"feed": [...]}."""
+    """What the module `mnemolog` sends: {"ask": NAME, "arguments": {...}} or {"feed": [...]}."""
     return _json({"answer": await door.call(decode(await request.body()))})
 
 

@@ -270,6 +270,7 @@ async def started(client: C) -> AsyncIterator[C]:
     """An aiokafka consumer or producer, started, and stopped at the end whatever happens."""
     try:
         await client.start()
+        await asyncio.sleep(0)  # why: aiokafka raises CancelledError where its tasks are stopped before they began
         yield client
     finally:
         await client.stop()

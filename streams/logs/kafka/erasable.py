@@ -108,6 +108,7 @@ class ErasableKafkaLog(KafkaLog):
 
     def bury(self) -> None:
         """Deletes the topics and groups that the log was in before it moved, where they are still there."""
+        self.follow()  # why: another process, who holds live, may have moved it
         if orjson.loads(self._notes.get(MOVED, "{}")).get("from"):
             with suppress(BusyError), self._moving() as mover:  # somebody else may be at it
                 self._call(mover.finish())

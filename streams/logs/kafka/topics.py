@@ -178,6 +178,17 @@ def ensure_sets(connection: Connection, sets: Iterable[str]) -> Made:
     return run(connection, _create(connection, list(sets), None, None, beside=True))
 
 
+def check(connection: Connection, sets: Iterable[str]) -> None:
+    """Raises what `create` would, of a log that exists and of its sets, and makes nothing."""
+    run(connection, _checked(connection, list(sets)))
+
+
+async def _checked(connection: Connection, sets: Sequence[str]) -> None:
+    notes = await read_notes(connection)
+    async with admin(connection) as client:
+        await _surveyed(client, connection, notes, sets, None, beside=True)
+
+
 async def _create(
     connection: Connection, sets: Sequence[str], partitions: int | None, replication: int | None, beside: bool = False
 ) -> Made:

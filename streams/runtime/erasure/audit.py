@@ -271,7 +271,10 @@ class Audit:
         yield Check("topics", "failed" if left else "well", told)
         if strays := self._log.strays():
             yield Check(
-                "old topics", "failed", f"{listed(strays)} are still there: the next `mnemolog erase` deletes them"
+                "old topics",
+                "failed",
+                f"{listed(strays)} are still there: whoever opens live next deletes them, `mnemolog project` "
+                "that is started again, for example, and so does the next `mnemolog erase`",
             )
         else:
             yield Check("old topics", "well", "no topic of the logs before this one is left")

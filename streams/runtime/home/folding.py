@@ -7,6 +7,7 @@ that works questions are answered with what is wrong; the log goes on.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -18,9 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from projections.store import put_in_place, rewrite
-from streams.core.errors import BrokenError, BusyError, ForeignError, MnemologError, UnreadableError, counted
+from streams.core.errors import (
+    BrokenError,
+    BusyError,
+    ForeignError,
+    LogError,
+    MnemologError,
+    NoRoomError,
+    UnreadableError,
+    counted,
+)
 from streams.runtime import LIVE
-from streams.runtime.home.keeper import DENSE, open_live, put_away
+from streams.runtime.home.keeper import DENSE, open_served, put_away
 from streams.runtime.home.office import Office
 from streams.runtime.requests import Ask, Call, Look, Promote, Snapshot, Switch
 from streams.runtime.telemetry import asked
@@ -38,6 +48,8 @@ GIVE_WAY = 2.0
 """Seconds that batches are let go before a fold."""
 REOPEN = 1.0
 """Seconds between tries to open a live that is broken."""
+CRAMPED = 5.0
+"""Seconds between tries to fold where there was no room to commit."""
 INDEX = 2.0
 """Seconds after which who asks what live can recall is told how far its index is, while that is made: to wait would
 keep one of the threads from others."""
@@ -68,6 +80,10 @@ class Folding:
         """Whether nobody may read: live is closed, or another takes its place."""
         self._broken: MnemologError | None = None
         self._over = False
+        self._cramped = 0.0
+        """Until when nothing is folded, for there was no room; what is asked is answered as far as live goes."""
+        self._lacked = -math.inf
+        """When there was last no room."""
         self._ticked = 0.0
         self._folded = 0.0
         """When something was last folded; 0 where the file was looked at since."""
@@ -210,6 +226,8 @@ class Folding:
                 self._rest(PAUSE)
             except StoppedError:
                 return
+            except NoRoomError as error:
+                self._go_back(error)
             except Exception as error:  # why any: live is derived, and the server must go on taking turns
                 self._fail(error)
                 self._rest(REOPEN)
@@ -219,7 +237,7 @@ class Folding:
         with self._changed:
             wanted, ahead = self._asked, not self._of_tables
         try:
-            folded = runtime.catch_up(self._unless_over, ahead=ahead)
+            folded = 0 if time.monotonic() < self._cramped else runtime.catch_up(self._unless_over, ahead=ahead)
         except ForeignError:  # an erasure made a new log: who asks waits for the live of that
             self._alone_with(self._reopen)
             runtime = self.office.runtime
@@ -240,7 +258,8 @@ class Folding:
             self.office.keep_up()
         if time.monotonic() - self._ticked >= TICK:
             self._ticked = time.monotonic()
-            self.office.runtime.tick()
+            with suppress(LogError):  # no room: it is told of later
+                self.office.runtime.tick()
         if is_idle:
             self._folded = 0.0
             self._tidy()
@@ -261,7 +280,7 @@ class Folding:
 
     def _tidy(self) -> None:
         """Begins to write live's file anew, where it is worth it and not being done."""
-        if (self._tidying is None or not self._tidying.is_alive()) and self.office.runtime.store.is_sparse():
+        if (self._tidying is None or not self._tidying.is_alive()) and self.office.runtime.is_sparse():
             source = self._home.path / ".live.sparse"
             self.office.runtime.store.snapshot(source)
             self._tidying = threading.Thread(target=self._rewrite, args=(source, self._marks()), daemon=True)
@@ -279,7 +298,7 @@ class Folding:
             if self._marks() == marks:
                 self._close()
                 put_in_place(dense, self._home.memory_path(LIVE))
-                self.office = Office(self._home, open_live(self._home), INDEX)
+                self.office = Office(self._home, open_served(self._home), INDEX)
 
         with suppress(MnemologError, OSError):  # it stays as large as it is
             rewrite(source, dense, self._home.processors)
@@ -331,9 +350,26 @@ class Folding:
         for _, future in jobs:
             future.set_exception(self._broken)
 
+    def _go_back(self, error: NoRoomError) -> None:
+        """Has live be as it was last committed; where there was no room before, too, nothing is folded for a while."""
+        now = time.monotonic()
+        if now - self._lacked < 2 * CRAMPED:
+            self._cramped = now + CRAMPED
+        self._lacked = now
+        try:
+            self._alone_with(self._reopen_unread)
+        except Exception:
+            self._fail(error)
+            self._rest(REOPEN)
+
+    def _reopen_unread(self) -> None:
+        self._close()
+        self.office = Office(self._home, open_served(self._home), INDEX)
+        self._broken = None
+
     def _reopen(self) -> None:
         self._close()
-        self.office = Office(self._home, open_live(self._home, suspect=True), INDEX)
+        self.office = Office(self._home, open_served(self._home, suspect=True), INDEX)
         self._broken = None
 
     def _close(self) -> None:

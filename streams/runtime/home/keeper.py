@@ -12,12 +12,13 @@ import orjson
 from projections.aside import free_of_folder, set_aside
 from projections.asking import all_params, known_params
 from projections.store import Store, intact, journal, put_in_place, readable, rewrite
-from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError, listed
+from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError, OutdatedError, listed
 from streams.core.params import Params
 from streams.logs.encryption import MISSING
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
 from streams.runtime.erasure import mend
+from streams.runtime.home.outdated import Outdated
 from streams.runtime.memories import memory_meta
 
 QUICK = 64 * 2**20
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from streams.runtime.home import Home
     from streams.runtime.kafka.projector import Projector
 
-    Keeper = Runtime | Projector
+    Keeper = Runtime | Projector | Outdated
 
 
 def open_live(home: Home, suspect: bool = False) -> Keeper:
@@ -61,6 +62,15 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
         with suppress(LogError):  # no room: the next who opens it does
             home.log.note("params", params)  # so that a backup of the log restores live as it is
     return keeper
+
+
+def open_served(home: Home, suspect: bool = False) -> Keeper:
+    """As `open_live`, for a server: where this version cannot fold live on, what stands in for a keeper, so that what
+    comes is recorded all the same."""
+    try:
+        return open_live(home, suspect)
+    except OutdatedError as why:
+        return Outdated(home.log, Store.open(home.folder.memory(LIVE), home.processors), why)
 
 
 def _opened(home: Home, path: Path, suspect: bool = False) -> Keeper:
@@ -116,7 +126,7 @@ def put_away(home: Home, keeper: Keeper) -> None:
     path = keeper.store.path
     try:
         with readable():
-            sparse = keeper.store.is_sparse() and path.stat().st_size < QUICK
+            sparse = keeper.is_sparse() and path.stat().st_size < QUICK
     finally:
         keeper.close()
     if sparse:

@@ -16,7 +16,7 @@ from streams.logs.where import parse_places, told_place
 from streams.runtime import LIVE
 from streams.runtime.erasure import take_place
 from streams.runtime.home.appending import feed
-from streams.runtime.home.keeper import open_live
+from streams.runtime.home.keeper import open_served
 from streams.runtime.home.promotion import swap
 from streams.runtime.home.recalling import Recalling
 from streams.runtime.home.snapshots import Snapshots
@@ -86,7 +86,8 @@ class Office:
         return not isinstance(call, Ask) or asks.reads_tables(call.ask, call.question.given(), self.home.processors)
 
     def ask(self, call: Ask) -> Any:
-        """The answer to a question, over live as far as it is folded."""
+        """The answer to a question, over live as far as it goes. Raises OutdatedError where another version made it."""
+        self.runtime.check_askable()
         question = call.question
         self._hold(call.after or question.after, self._marks())
         given = question.given()
@@ -134,5 +135,5 @@ class Office:
         try:
             return job()
         finally:
-            self.runtime = open_live(self.home, suspect)
+            self.runtime = open_served(self.home, suspect)
             self._snapshots = Snapshots(self.home)

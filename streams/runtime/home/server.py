@@ -23,17 +23,18 @@ import orjson
 
 from projections.aside import free_of_folder, unheard
 from projections.garbage import rare_collections
-from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
+from streams.core.errors import BrokenError, BusyError, MnemologError, OutdatedError, UsageError
 from streams.core.halves import whole_text
 from streams.runtime.home.appending import Appending
 from streams.runtime.home.client import PROMPT, HolderLeftError, address, ask_holder, check_peer
 from streams.runtime.home.folding import INDEX, Folding, StoppedError
-from streams.runtime.home.keeper import open_live
+from streams.runtime.home.keeper import open_served
 from streams.runtime.home.office import Office
 from streams.runtime.requests import MAX_REQUEST, Call, Feed, Leave, decode, parse
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
+    from streams.runtime.home.keeper import Keeper
 
 BACKLOG = 4096
 """Connections that wait to be taken; the system may allow fewer."""
@@ -434,32 +435,44 @@ def serve(
             with shards.keeping():
                 _serve(home, shards.answer, stopped, said, idle, makes_way)
             return
-        folding = Folding(home, Office(home, open_live(home), INDEX), FOLD)
+        folding = Folding(home, Office(home, open_served(home), INDEX), FOLD)
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
             runtime = folding.office.runtime
-            waiting = runtime.behind()
+            notice = _notice(runtime)
             folding.start()
-            _serve(home, folding.answer, stopped, said, idle, makes_way, waiting, runtime.missing)
+            _serve(home, folding.answer, stopped, said, idle, makes_way, notice)
         finally:
             sys.setswitchinterval(switch)
             folding.stop()
 
 
+def _notice(keeper: Keeper) -> str:
+    """What a person who starts a server should know; "" where all is folded."""
+    if keeper.missing:
+        questions = "answered without it"
+        try:
+            keeper.check_askable()
+        except OutdatedError:
+            questions = "refused until then"
+        return f"nothing can be folded, for {keeper.missing}; what comes is recorded, and questions are {questions}"
+    if waiting := keeper.behind():
+        return f"folding {waiting:,} events that wait in the log; questions are answered after that"
+    return ""
+
+
 def _serve(
     home: Home, answer: Callable[[Call], Any], stopped: Callable[[], bool], said: Callable[[str], None], idle: float,
-    makes_way: bool, waiting: int = 0, missing: str = "",
+    makes_way: bool, notice: str = "",
 ) -> None:  # fmt: skip
     appending = Appending(home.path)
     listener = Listener(home)
     appending.start()
     try:
         said(f"serving {home.path}, process {os.getpid()}")
-        if missing:
-            said(f"nothing can be folded, for {missing}; what comes is recorded, and questions are answered without it")
-        elif waiting:
-            said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
+        if notice:
+            said(notice)
         server = Server(listener, appending, answer, makes_way)
         server.run(lambda: stopped() or server.is_idle(idle))
         if server.is_leaving:

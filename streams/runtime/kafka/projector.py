@@ -187,6 +187,13 @@ class Projector:
             if start:  # it was read before, up to what is committed
                 lane.done |= {name: max(lane.done[name], lane.mark) for name in further[place.topic][1]}
 
+    def check_askable(self) -> None:
+        """Raises nothing: it can be asked, as far as it was folded."""
+
+    def is_sparse(self) -> bool:
+        """Whether live's file would be much smaller, written anew."""
+        return self.store.is_sparse()
+
     def behind(self) -> int:
         """How many raw records are not in the memory yet."""
         ends = self.log.ends()
