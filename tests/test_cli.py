@@ -1266,6 +1266,29 @@ def test_analyses_are_listed_with_and_without_the_option(run, home):
     assert {"sessions", "tokens"} <= {json.loads(row)["name"] for row in listed.splitlines()}
 
 
+def test_notes_tell_where_a_turn_put_them_and_how_they_come_again_and_one_is_put_back_by_hand(run, tmp_path):
+    said = ("Remind me tomorrow at 3pm to call the dentist.", "Remind me every Monday at 9 to send the timesheet.",
+            "Move the dentist reminder to 4pm instead.")  # fmt: skip
+    told = "".join(line("a", one, id=f"t{at}") for at, one in enumerate(said))
+    run("feed", "-", home=tmp_path, stdin=told.encode())
+    rows = {row["turn"]: row for row in run("notes", "--json", home=tmp_path).rows}
+    dentist, timesheet = rows["t0"], rows["t1"]
+    assert (dentist["due"][11:], dentist["moved_by"], dentist["moved_for"]) == ("16:00", "t2", "moved")
+    assert timesheet["every"] == "FREQ=WEEKLY;BYDAY=MO"
+    assert "every Mon" in run("notes", home=tmp_path).out
+    context = run("context", "--session", "a", home=tmp_path).out
+    assert f"(now due {dentist['due']})" in context
+    assert "(every Mon)" in context
+    assert "note moved" in run("show", "t2", "--why", home=tmp_path).out
+    assert [task["status"] for task in run("tasks", "--json", home=tmp_path).rows if task["turn"] == "t2"] in (
+        ["dropped"],
+        [],
+    )
+    run("notes", "reopen", dentist["note"], home=tmp_path)
+    (back,) = [row for row in run("notes", "--json", home=tmp_path).rows if row["turn"] == "t0"]
+    assert (back["due"][11:], back["moved_for"], back["status"]) == ("15:00", "undone", "open")
+
+
 def test_a_note_that_a_turn_settled_tells_by_which_turn_and_why_and_waits_again_where_that_was_not_meant(run, tmp_path):
     lines = [
         {"session": "a", "role": "user", "content": "Remind me to order the cake on Friday.", "id": "asked"},

@@ -127,7 +127,7 @@ def _comes(
     if due != record.deadline:
         out.append(NoteMoved(space, record.session, due, note, due, "again", "", False, []))
     record.deadline, record.shown, record.presses = due, {}, FOREVER
-    record.unanswered += 1
+    record.unanswered, record.moved = record.unanswered + 1, ""  # what was told of the last time stays told
     record.until = _following(params, record, due)
     again = record.every
     if record.unanswered >= params.unanswered:

@@ -252,7 +252,8 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
     @tool(WRITES)
     async def settle(note: str, ctx: Context[Any, Any], resolution: str = "", space: Space = "") -> Said:
         """Say that a note was dealt with, and what came of it; of an inferred one, whatever else its turn asked for
-        too. `note` is its id, as `notes` and `context` tell it."""
+        too. One that comes again and again, and whose time is out, is done for this time; else it ends. `note` is its
+        id, as `notes` and `context` tell it."""
         door = door_of(ctx)
         about = await door.answered(record_of("note", note, named(door, space), "`notes` lists them"))
         return await known(ctx, about | {"type": "note-settled", "resolution": resolution}, space)

@@ -174,3 +174,10 @@ def test_what_a_turn_settled_for_a_time_is_asked_about_again_where_the_turn_did_
     taken_back = fact("s", "f1", START + 9 * HOUR, turn="t2", session="talk")
     events = daily(done, taken_back, ClockTicked("s", "k", START + 10 * HOUR))
     assert due(events) == [datetime(2026, 2, day, 9) for day in (2, 3, 2)]
+
+
+def test_what_was_told_of_one_time_cannot_be_taken_back_once_its_time_came_again() -> None:
+    done = say("The boiler pressure is checked, all fine.", 8 * HOUR, "t2")
+    taken_back = TurnRetracted("s", "f1", START + 2 * DAY + HOUR, turn="t2", session="talk")
+    events = daily(done, tick(2 * DAY), taken_back)
+    assert due(events) == [datetime(2026, 2, day, 9) for day in (2, 3)]

@@ -11,7 +11,7 @@ from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, 
 from processors.standing import StandingTold
 from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
 from processors.tasks.cues import request, said
-from processors.ttl_escalations.events import NoteClosed, NoteOpened, NoteReopened
+from processors.ttl_escalations.events import NoteClosed, NoteMoved, NoteOpened, NoteReopened
 from streams.core.driver import fold
 from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
 from streams.core.processor import State
@@ -416,3 +416,14 @@ def test_what_the_answer_takes_for_a_wish_that_holds_is_a_task_no_more() -> None
     assert (desk.now[task].place, desk.now[task].change) == ("ended", "stands")
     desk.told(EffortResumed, effort="E", turn="t2")
     assert desk.places() == {task: "ended"}, "it was no work, so it does not go on"
+
+
+def test_a_request_that_moves_a_note_is_done_by_that_and_no_task() -> None:
+    desk = Desk()
+    turn = desk.say("Can you move the dentist reminder to 4pm instead?", "a")
+    (task,) = desk.now
+    cause = TurnRecorded("space", turn, desk.at, "s", "user", "user", "")
+    desk.told(NoteMoved, cause, note="n", turn="", reason="again")
+    assert desk.now[task].place != "ended"
+    desk.told(NoteMoved, cause, note="n", turn=turn, reason="moved")
+    assert (desk.now[task].place, desk.now[task].change) == ("ended", "moves a note")

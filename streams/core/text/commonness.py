@@ -111,64 +111,64 @@ ansonsten antwort arbeit außerdem beginnen beginnt begonnen beide beiden beim b
 bekommt bereits besser beste bestimmt bevor bieten bietet bisschen bleibe bleiben bleibst bleibt blieb blöd brachte
 bringe bringen bringst bringt dabei dachte dadurch dafür dagegen damals damit danach danke daran darauf darf darfst
 darum darüber davon davor dazu demnächst denke denken derselbe deshalb deswegen dezember dienstag dienstags dieselbe
-donnerstag donnerstags dort draußen drei drin dringend dritte dritten drüben durch dürfen eben echt egal eigene eigenen
-eigentlich einfach einmal einzelne ende endlich entscheide entscheiden entscheidet entschieden entschuldigung ergebnis
-erst erste ersten etwa etwas fall falls falsch fand fange februar fertig finde finden findest findet frau frauen frei
-freitag freitags froh früh frühe früher frühestens fängt fünf gab ganz ganze ganzen geantwortet gebe gebeantwortet
-geben gebestellt gebeten gebezahlt geblieben gebracht gedacht geerinnert geerzählt gefunden gefällt gegangen gegeben
-gegen geglaubt gehalten gehe gehen geholfen gehst geht geklappt gekommen gekriegt gekümmert gelassen gelaufen gelegt
-gelesen genannt genau genommen genug gepasst geplant gerade gern gerne geschrieben gesehen gestanden gestern getan
-getroffen geversucht gewusst geändert gibst gibt ging gingen gleich groß große großen grund gründe grüße gut gute guten
-guter gutes hab habt halbe halben hallo halt halte hatten heißen heißt helfe helfen herr herrn heut heute hieß hilfst
-hilft hin hinten hoch hohe hohen hoher hundert hält hätte hätten höchstens höher idee ideen immer inzwischen irgendwann
-irgendwas irgendwer irgendwie irgendwo jahr jahre jahren januar jede jeden jedenfalls jeder jedes jemand juli juni
-jänner kam kamen kenne kennen kennst kennt klappt klein kleine kleinen komisch komme kommen kommst kommt kriege kriegen
-kriegt kurz kurze kurzen könnte könnten kürzer kürzlich lang lange langen langsam lassen laufen leer lege legen legst
-legt legte legten leicht leider lese lesen letzte letzten leute liege liegen liegt liest ließ länger lässt läuft mai
-mal manchmal mehr mensch menschen mindestens mittag mittags mittlerweile mittwoch mittwochs moin monat monate monaten
-montag montags morgen märz möchte möchten möglich müsste müssten nachdem nachher nachmittag nachmittags nachts nahe
-nahm nehme nehmen nenne nennen nennt neue neuen neuer neues neulich neun nichts nie niedrig niemals niemand nimmst
-nimmt nummer nächste nächsten nächster nächstes nämlich nötig oben obwohl offen oft ohne oktober paar packst packte
-packten passen passt planen planst planten platz problem probleme rauf raus rechts richtig ruf rufe rufen rufst ruft
-rund runter sache sachen sah samstag samstags schade scheint schien schlecht schlechter schließlich schnell schneller
-schreibe schreiben schreibst schreibt schrieb schwer schön schöne sechs sehe sehen sehr seit seite servus sicher sieben
-siehst sieht sitzen sitzt sobald sofort solange solche solcher sollen sollst sollte sollten sonnabend sonntag sonntags
-sonst spät später spätestens stand statt stehe stehen steht stimmt stunde stunden stück tage tagen teil trage tragen
-treffe treffen triffst trifft trotz trotzdem trägt tschüss ungefähr unten vergesse vergessen vergisst verschiebe
-verschieben verschiebt verschiedene verschoben verstanden verstehe verstehen verstehst versteht viel viele vielen
-vielleicht vier voll vom vorgestern vorher vormittag vormittags vorn weg wegen weise weit weiter weiß weißt weniger
-wenigstens wichtig wichtige wirklich woche wochen wochenende wohl wollte wollten wort wusste während wäre wären würde
-würden zehn zeit zeiten ziemlich zuerst zugesagt zuletzt zum zur zurück zusammen zwei zweimal zweite zweiten zwölf
-überall übermorgen übrigens
+donnerstag donnerstags dort draußen drei drin dringend dritte dritten drüben durch dürfen eben echt egal eigene
+eigenen eigentlich einfach einmal einzelne ende endlich entscheide entscheiden entscheidet entschieden entschuldigung
+ergebnis erst erste ersten etwa etwas fall falls falsch fand fange februar fertig finde finden findest findet frau
+frauen frei freitag freitags froh früh frühe früher frühestens fängt fünf gab ganz ganze ganzen geantwortet gebe geben
+gebeten geblieben gebracht gedacht geerinnert geerzählt gefunden gefällt gegangen gegeben gegen geglaubt gehalten gehe
+gehen geholfen gehst geht geklappt gekommen gekriegt gekümmert gelassen gelaufen gelegt gelesen genannt genau genommen
+genug gepasst geplant gerade gern gerne geschrieben gesehen gestanden gestern getan getroffen gewusst geändert gibst
+gibt ging gingen gleich groß große großen grund gründe grüße gut gute guten guter gutes hab habt halbe halben hallo
+halt halte hatten heißen heißt helfe helfen herr herrn heut heute hieß hilfst hilft hin hinten hoch hohe hohen hoher
+hundert hält hätte hätten höchstens höher idee ideen immer inzwischen irgendwann irgendwas irgendwer irgendwie
+irgendwo jahr jahre jahren januar jede jeden jedenfalls jeder jedes jemand juli juni jänner kam kamen kenne kennen
+kennst kennt klappt klein kleine kleinen komisch komme kommen kommst kommt kriege kriegen kriegt kurz kurze kurzen
+könnte könnten kürzer kürzlich lang lange langen langsam lassen laufen leer lege legen legst legt legte legten leicht
+leider lese lesen letzte letzten leute liege liegen liegt liest ließ länger lässt läuft mai mal manchmal mehr mensch
+menschen mindestens mittag mittags mittlerweile mittwoch mittwochs moin monat monate monaten montag montags morgen
+märz möchte möchten möglich müsste müssten nachdem nachher nachmittag nachmittags nachts nahe nahm nehme nehmen nenne
+nennen nennt neue neuen neuer neues neulich neun nichts nie niedrig niemals niemand nimmst nimmt nummer nächste
+nächsten nächster nächstes nämlich nötig oben obwohl offen oft ohne oktober paar packst packte packten passen passt
+planen planst planten platz problem probleme rauf raus rechts richtig ruf rufe rufen rufst ruft rund runter sache
+sachen sah samstag samstags schade scheint schien schlecht schlechter schließlich schnell schneller schreibe schreiben
+schreibst schreibt schrieb schwer schön schöne sechs sehe sehen sehr seit seite servus sicher sieben siehst sieht
+sitzen sitzt sobald sofort solange solche solcher sollen sollst sollte sollten sonnabend sonntag sonntags sonst spät
+später spätestens stand statt stehe stehen steht stimmt stunde stunden stück tage tagen teil trage tragen treffe
+treffen triffst trifft trotz trotzdem trägt tschüss ungefähr unten vergesse vergessen vergisst verschiebe verschieben
+verschiebt verschiedene verschoben verstanden verstehe verstehen verstehst versteht viel viele vielen vielleicht vier
+voll vom vorgestern vorher vormittag vormittags vorn weg wegen weise weit weiter weiß weißt weniger wenigstens wichtig
+wichtige wirklich woche wochen wochenende wohl wollte wollten wort wusste während wäre wären würde würden zehn zeit
+zeiten ziemlich zuerst zugesagt zuletzt zum zur zurück zusammen zwei zweimal zweite zweiten zwölf überall übermorgen
+übrigens
 aller allé alors année années août appelé après assez aujourd aurait autre autres avaient avait avant avez avons avril
 beaucoup bien bientôt bonjour bonne bonsoir chaque chez cinq demain depuis dernier dernière deux devoir dimanche dit
-dix doit donné décembre déjà désolé encore enfin ensuite faire fais fait faudrait faut février heure heures hier
-hui huit jamais janvier jeudi jour jours juillet juin lundi madame mardi matin merci mercredi mettre mieux mois
-monsieur même mêmes neuf nouveau nouveaux nouvelle novembre octobre pardon parfois peu peut peux plusieurs pouvoir
-première prendre presque prochain prochaine puis quatre quelqu quelque quelques rien sais salut samedi savoir semaine
-semaines septembre serait soir souvent tard toujours tous tout toute toutes trois trop trouve trouver vais vendredi
-veut veux vieux voilà voir vois vont voudrais vouloir voulu vraiment étaient été
+dix doit donné décembre déjà désolé encore enfin ensuite faire fais fait faudrait faut février heure heures hier hui
+huit jamais janvier jeudi jour jours juillet juin lundi madame mardi matin merci mercredi mettre mieux mois monsieur
+même mêmes neuf nouveau nouveaux nouvelle novembre octobre pardon parfois peu peut peux plusieurs pouvoir première
+prendre presque prochain prochaine puis quatre quelqu quelque quelques rien sais salut samedi savoir semaine semaines
+septembre serait soir souvent tard toujours tous tout toute toutes trois trop trouve trouver vais vendredi veut veux
+vieux voilà voir vois vont voudrais vouloir voulu vraiment étaient été
 abajo abierto abre abril abrir acá además adiós agosto ahora ahí algo alguien allá allí alta apenas aquí arriba así
 aunque ayer año años aún baja bajo bastante bien buena buenas bueno buenos cada caso cerca cerrar cierra cierta cierto
-cinco claro conoce conocer conozco contra corta corto cosa cosas costó creen creer creo cualquier cuatro cuentan cuesta
-cuestan daba dado debajo debe deben deber debería debo decir delante demasiado demás dentro desde después detrás
-dicho diciembre diciendo dieron diez diferente difícil digo dije dijeron dijo domingo durante día días ejemplo empieza
-empiezan empiezo encima encontrar encuentra enero enseguida entender entera entero entiende entiendo entonces eran
-escribe escribir escribo escrito estaba estaban estamos estoy estuvo están estás falta faltan febrero final firmaba
-firmada firmado firmamos firman firmando firmar firmaron firmas firmo firmé firmó forma fue fuera fueron fui fácil
-gente gracias gusta haber habrá había hace hacen hacer hacía haga hagan hago hasta hecho hicieron hicimos hizo hola
-hombre hora horas hoy hubo idea importa importante incluso jueves julio junio juntos lado larga largo leer lejos leído
-libre llamó llena lleno luego lugar lunes manera marzo mañana mejor menor menos meses mientras minutos mira miraba
-mirada mirado miramos miran mirando mirar miraron miras miro miré miró misma mismo mitad miércoles mucha muchas mucho
-muchos mujer mundo más nada nadie ninguna ninguno ningún noche noches nombre noviembre nueva nueve nuevo nuevos nunca
-número ocho octubre otra otras otro otros palabra parece parecen parte pasa pasar pedir peor pequeña pequeño perdón
-persona pide piden pidió pido piensa piensan pienso poca poco pocos podemos podría pone ponen poner pongo porque
-posible primera primero principio problema pronto propia propio próxima próximo pudo puede pueden puedo puesto puso
-querer quería quiere quieren quiero quisiera quizá quizás razón recién recuerda recuerdo respuesta sabe saben saber
-sabía salen salgo salir salió seguir según seis semana semanas septiembre será serán sería señor señora sido siempre
-siendo siete sigo sigue siguen sobra sobre sola solamente supo sábado sé sólo tanta tanto tantos tarde tardes tendrá
-tenemos tengo tenía tienen tienes toca toda todas todavía todo todos trae traen traer traigo trajo tres tuve tuvo
-urgente usaba usada usado usamos usan usando usar usaron uso usé usó varias varios veces vemos ven vengo venir
+cinco claro conoce conocer conozco contra corta corto cosa cosas costó creen creer creo cualquier cuatro cuentan
+cuesta cuestan daba dado debajo debe deben deber debería debo decir delante demasiado demás dentro desde después
+detrás dicho diciembre diciendo dieron diez diferente difícil digo dije dijeron dijo domingo durante día días ejemplo
+empieza empiezan empiezo encima encontrar encuentra enero enseguida entender entera entero entiende entiendo entonces
+eran escribe escribir escribo escrito estaba estaban estamos estoy estuvo están estás falta faltan febrero final
+firmaba firmada firmado firmamos firman firmando firmar firmaron firmas firmo firmé firmó forma fue fuera fueron fui
+fácil gente gracias gusta haber habrá había hace hacen hacer hacía haga hagan hago hasta hecho hicieron hicimos hizo
+hola hombre hora horas hoy hubo idea importa importante incluso jueves julio junio juntos lado larga largo leer lejos
+leído libre llamó llena lleno luego lugar lunes manera marzo mañana mejor menor menos meses mientras minutos mira
+miraba mirada mirado miramos miran mirando mirar miraron miras miro miré miró misma mismo mitad miércoles mucha muchas
+mucho muchos mujer mundo más nada nadie ninguna ninguno ningún noche noches nombre noviembre nueva nueve nuevo nuevos
+nunca número ocho octubre otra otras otro otros palabra parece parecen parte pasa pasar pedir peor pequeña pequeño
+perdón persona pide piden pidió pido piensa piensan pienso poca poco pocos podemos podría pone ponen poner pongo
+porque posible primera primero principio problema pronto propia propio próxima próximo pudo puede pueden puedo puesto
+puso querer quería quiere quieren quiero quisiera quizá quizás razón recién recuerda recuerdo respuesta sabe saben
+saber sabía salen salgo salir salió seguir según seis semana semanas septiembre será serán sería señor señora sido
+siempre siendo siete sigo sigue siguen sobra sobre sola solamente supo sábado sé sólo tanta tanto tantos tarde tardes
+tendrá tenemos tengo tenía tienen tienes toca toda todas todavía todo todos trae traen traer traigo trajo tres tuve
+tuvo urgente usaba usada usado usamos usan usando usar usaron uso usé usó varias varios veces vemos ven vengo venir
 veo vez vieja viejo viene vienen viernes vio visto volver voy vuelto vuelve vuelvo última último
 """
 FOREIGN_VERBS = (

@@ -79,7 +79,10 @@ def notes_settle(
     resolution: Annotated[str, typer.Option(help="What was done about it.")] = "",
     space: WhichSpace = None,
 ) -> None:
-    """Say that a note was dealt with; of an inferred one, whatever else its turn asked for too."""
+    """Say that a note was dealt with; of an inferred one, whatever else its turn asked for too.
+
+    One that comes again and again, and whose time is out, is done for this time; else it ends.
+    """
 
     def words() -> Finding[Row | Standing]:
         named = yield from record_of("note", note, space, "`mnemolog notes` lists them")
