@@ -119,27 +119,27 @@ def _comes(
     What nobody answered so often waits to be settled like any other note, and comes no more. What was due before it was
     recorded is due next after that.
     """
-    due = record.until
+    at = record.until
     if record.historic:
-        then = _following(params, record, max(due, record.recorded - MINUTE))
-        _put_off(params, state, waiting, space, note, record, then, Cause(due, "again"), out)
+        then = _following(params, record, max(at, record.recorded - MINUTE))
+        _put_off(params, state, waiting, space, note, record, then, Cause(at, "again"), out)
         return
-    if due != record.deadline:
-        out.append(NoteMoved(space, record.session, due, note, due, "again", "", False, []))
-    record.deadline, record.shown, record.presses = due, {}, FOREVER
+    if at != record.deadline:
+        out.append(NoteMoved(space, record.session, at, note, at, "again", "", False, []))
+    record.deadline, record.shown, record.presses = at, {}, FOREVER
     record.unanswered, record.moved = record.unanswered + 1, ""  # what was told of the last time stays told
-    record.until = _following(params, record, due)
+    record.until = _following(params, record, at)
     again = record.every
     if record.unanswered >= params.unanswered:
-        record.every, record.until = "", due + int(params.raised * DAY)
+        record.every, record.until = "", at + int(params.raised * DAY)
     if record.priority < params.escalate_from:
         if not record.every:
             state.delete(f"note/{note}")
-            out.append(NoteArchived(space, record.session, due, note))
+            out.append(NoteArchived(space, record.session, at, note))
             return
     else:
         question = f"It is time for this, {in_words(again)}: “{record.excerpt}” Is it done?"
-        out.append(NoteEscalated(space, record.session, due, note, question))
+        out.append(NoteEscalated(space, record.session, at, note, question))
     _wait(state, waiting, note, record)
 
 
