@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.ttl_escalations import NoteClosed, NoteEscalated, NoteMoved, NoteOpened
-from streams.core.clock import to_local
+from streams.core.clock import to_local, to_micros
 from streams.core.events import DAY, HOUR, MINUTE, ClockTicked, NoteSettled, OfferDeclined, TurnRetracted
 from streams.core.text.recurring import following, in_words, recurrence
 from streams.core.text.reminders import reminders
-from tests.processors.test_ttl_escalations import START, derive, of, say, tick
+from tests.processors.test_ttl_escalations import START, derive, of, say, take, tick
 
 MONDAY = datetime(2026, 3, 2, 10, 15)
 """When the sentences are said."""
@@ -181,3 +181,21 @@ def test_what_was_told_of_one_time_cannot_be_taken_back_once_its_time_came_again
     taken_back = TurnRetracted("s", "f1", START + 2 * DAY + HOUR, turn="t2", session="talk")
     events = daily(done, tick(2 * DAY), taken_back)
     assert due(events) == [datetime(2026, 2, day, 9) for day in (2, 3)]
+
+
+@pytest.mark.parametrize("at", [datetime(8999, 12, 31, 23), datetime(9000, 1, 1), datetime(9999, 12, 30)])
+@pytest.mark.parametrize("ttl", [3600, 10**12])
+def test_at_the_end_of_times_nothing_breaks(at: datetime, ttl: int) -> None:
+    start = to_micros(at, "UTC") - START
+    talk = (
+        DAILY,
+        "Remind me every month to pay the rent.",
+        "Move the boiler reminder to Friday.",
+        "push it back a week",
+    )
+    events = derive(
+        take("n", "Check the boiler pressure", start, ttl=ttl),
+        *(say(one, start + at * MINUTE, f"t{at}") for at, one in enumerate(talk, 1)),
+        tick(start + 20 * HOUR),
+    )
+    assert of(NoteOpened, events)

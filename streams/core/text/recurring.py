@@ -21,7 +21,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from streams.core.patterns import lazily
-from streams.core.text.times import UNITS, Time, Token, after, kinds_of, of_month
+from streams.core.text.times import UNITS, YEARS, Time, Token, after, kinds_of, of_month
 
 _FREQUENCIES = {"m": "MINUTELY", "h": "HOURLY", "d": "DAILY", "w": "WEEKLY", "M": "MONTHLY", "y": "YEARLY"}
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -35,6 +35,8 @@ HOURS = 24
 """Of a day: when it is over, what no hour is named for is due."""
 BEFORE = 3
 """Words before a day that may tell that something begins there."""
+END = datetime(9999, 12, 31)
+"""When times end."""
 MOST = 1_000
 """Units that may lie between."""
 LEAST = timedelta(hours=1)
@@ -240,8 +242,11 @@ def is_meant(found: Recurrence, time: Time | None, text: str, language: str) -> 
 def following(rule: str, first: datetime, now: datetime) -> datetime:
     """The first moment after `now` at which what was due at `first` is due again; local.
 
-    Months and years are counted from `first`, so that what is due on the 31st is so again after February.
+    Months and years are counted from `first`, so that what is due on the 31st is so again after February. Nothing is
+    due after the years that are read, but at the END.
     """
+    if now.year not in YEARS or first.year not in YEARS:
+        return END
     frequency, interval, days = _read(rule)
     if days:
         # What is due when a day is over belongs to that day: its end is the next midnight.
@@ -258,4 +263,4 @@ def following(rule: str, first: datetime, now: datetime) -> datetime:
     months = interval * (12 if unit == UNITS["y"] else 1)
     passed = (now.year - first.year) * 12 + now.month - first.month
     dues = (after(first, (max(0, passed // months) + n) * months, UNITS["M"]) for n in range(3))
-    return next(due for due in dues if due > now and due > first)
+    return next((due for due in dues if due > now and due > first), END)

@@ -29,7 +29,7 @@ from streams.core.text.recurring import RECURRING, begins, is_meant, recurrence
 from streams.core.text.sentences import RECORD
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
-from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, Time, Ttl, haste, in_month, lead, named
+from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, YEARS, Time, Ttl, haste, in_month, lead, named
 
 MAX_READ = 6_000
 """Characters read of a turn: a thousand words; further down stands what was pasted."""
@@ -208,7 +208,7 @@ def _recurring(
     tonight to buy goggles").
     """
     found = [(time, "") for time in times]
-    for start, end, words in spans:
+    for start, end, words in spans if now.year in YEARS else ():
         if RECURRING.isdisjoint(words) or (said := recurrence(text[start:end], code)) is None:
             continue
         said = said._replace(start=said.start + start, end=said.end + start)

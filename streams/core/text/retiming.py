@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from streams.core.patterns import lazily
 from streams.core.text.languages import language as guess
 from streams.core.text.signals import folded
-from streams.core.text.times import UNITS, WIDE, Time, after, named, spans_of
+from streams.core.text.times import UNITS, WIDE, YEARS, Time, after, named, spans_of
 
 TO, THERE, BY = "zto", "zthere", "zby"
 """What stands for a time in what is said: no words of any language."""
@@ -101,6 +101,8 @@ class Retimed(NamedTuple):
 def retimed(content: str, now: datetime, old: Due) -> Retimed:
     """To when a text puts what was due at `old`; `now` is local."""
     text = content[:READ]
+    if now.year not in YEARS or old.moment.year not in YEARS:
+        return Retimed(None, text)
     language = guess(text, folded(text))
     if language not in WIDE and (shift := _shifted(text, language, now, old)) is not None:
         moment, start, end = shift
