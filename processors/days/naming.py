@@ -15,7 +15,7 @@ from streams.core.text.reminders import MAX_READ, may_name_day, sentences_of
 from streams.core.text.signals import folded
 from streams.core.text.spans import Span, spanned
 from streams.core.text.telling import shortened
-from streams.core.text.times import named
+from streams.core.text.times import midnight, named
 from streams.core.text.wide import ASKS
 
 MAX_DAYS, MAX_AHEAD = 3, 400
@@ -74,7 +74,7 @@ def asked_span(question: str, cues: Collection[str], now: datetime) -> Span | No
     none. `now` is local."""
     if ASKING.isdisjoint(cues) or not (code := _spoken_in(question)):
         return None
-    return spanned(question[-MAX_ASKED:], code, now.replace(hour=0, minute=0, second=0, microsecond=0))
+    return spanned(question[-MAX_ASKED:], code, midnight(now))
 
 
 def asked_days(question: str, now: datetime) -> frozenset[date]:

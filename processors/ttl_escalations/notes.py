@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -146,7 +147,12 @@ def _comes(
 def _following(params: TtlEscalationsParams, record: Note, after: int) -> int:
     """When a note that comes again and again is due next after some time."""
     first, then = to_local(record.first, params.zone), to_local(after, params.zone)
-    return min(max(to_micros(following(record.every, first, then), params.zone), after + MINUTE), LAST)
+    return _not_before(params, following(record.every, first, then), after)
+
+
+def _not_before(params: TtlEscalationsParams, moment: datetime, after: int) -> int:
+    """A local moment as a deadline: a minute after some time at least, and before times end."""
+    return min(max(to_micros(moment, params.zone), after + MINUTE), LAST)
 
 
 class Cause(NamedTuple):
@@ -269,7 +275,7 @@ def _until(params: TtlEscalationsParams, at: int, reminder: Reminder) -> int:
     """When a reminder is due: at the moment it names, by the clock of the space's zone."""
     if reminder.moment is None:
         return _deadline(params, at, reminder.ttl)
-    return min(max(to_micros(reminder.moment, params.zone), at + MINUTE), LAST)
+    return _not_before(params, reminder.moment, at)
 
 
 def _deadline(params: TtlEscalationsParams, at: int, ttl: Literal["urgent", "normal", "low"] | int) -> int:
@@ -402,28 +408,26 @@ Where = tuple[str, str, int]
 def _done(
     params: TtlEscalationsParams, state: State, waiting: Waiting, note: str, where: Where, resolution: str,
     out: list[Derived], turn: str = "", why: Sequence[str] = (),
-) -> Note | None:  # fmt: skip
+) -> None:  # fmt: skip
     """Closes a note that is done; one that comes again and again for this time: it waits for the next."""
     record = state.get(f"note/{note}", Note)
     if record is None or not record.every:
-        return _close(state, waiting, note, where, resolution, out, turn, why)
-    before = replace(record)
+        _close(state, waiting, note, where, resolution, out, turn, why)
+        return
     _remove(state, waiting, note)
     space, _, at = where
     then = _following(params, record, max(record.deadline, at))
     _put_off(params, state, waiting, space, note, record, then, Cause(at, "done", turn, why), out)
-    return before
 
 
 def _close(
     state: State, waiting: Waiting, note: str, where: Where, resolution: str, out: list[Derived], turn: str = "",
     why: Sequence[str] = (),
-) -> Note | None:  # fmt: skip
+) -> None:  # fmt: skip
     record = _remove(state, waiting, note)
     if record is not None:
         space, session, at = where
         out.append(NoteClosed(space, session or record.session, at, note, cut(resolution, MAX_CONTENT), turn, [*why]))
-    return record
 
 
 def _close_inferred(
@@ -444,9 +448,11 @@ def settle_by_talk(
     moved = ""
     for note, score, act, seen in weighed(params, state, waiting, raw, last):
         record = state.get(f"note/{note}", Note)
-        then = _put_to(params, turn, record) if record is not None and act == "moves" else 0
-        if record is None or score < params.doubts or (act == "moves" and (moved or not then)):
+        if record is None or score < params.doubts or (act == "moves" and moved):
             continue  # a turn that moves a note moves one: the likeliest
+        then = _put_to(params, turn, record) if act == "moves" else 0
+        if act == "moves" and not then:
+            continue
         if score < (params.moves if act == "moves" else params.settles):
             question = _question(params, turn, record, then)
             likely, by = likelihood(score), why(seen, act)
@@ -476,7 +482,7 @@ def _question(params: TtlEscalationsParams, turn: TurnRecorded, record: Note, th
 def _put_to(params: TtlEscalationsParams, turn: TurnRecorded, record: Note) -> int:
     """The time to which a turn puts a note; 0 where it names no other one."""
     moment = retimed(turn.content, to_local(turn.at, params.zone), due(to_local(record.deadline, params.zone))).moment
-    return min(max(to_micros(moment, params.zone), turn.at + MINUTE), LAST) if moment is not None else 0
+    return _not_before(params, moment, turn.at) if moment is not None else 0
 
 
 def _move(

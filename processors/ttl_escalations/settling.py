@@ -285,7 +285,8 @@ def signs(told: Told, note: str, record: Note, shared: int) -> list[str]:
                                     it puts the note; k zmove zit: with words of one kind alike (settling.toml)
     m clock  m day  m both          another hour, another day, or both
     m later:3  m earlier:1          by how many hours, by powers of two
-    m noted:1  m raised             the note was asked for here last, how many turns ago; its time ran out last
+    m noted:1  m shares             the note was asked for here last, how many turns ago; a clause shares words with it
+    m soon  m just out  m out       its time is out within the hour, was so, or long since
     """
     own, light, near = record.terms, record.light, record.near
     seen = [*told.plain]

@@ -21,7 +21,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from streams.core.patterns import lazily
-from streams.core.text.times import UNITS, YEARS, Time, Token, after, kinds_of, of_month
+from streams.core.text.times import INSTANT, UNITS, YEARS, Time, Token, after, kinds_of, midnight, of_month
 
 _FREQUENCIES = {"m": "MINUTELY", "h": "HOURLY", "d": "DAILY", "w": "WEEKLY", "M": "MONTHLY", "y": "YEARLY"}
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -211,21 +211,21 @@ def begins(found: Recurrence, day: datetime | None, clock: timedelta | None, now
     What comes on weekdays begins on the next of them; what comes every so many units so long from now.
     """
     frequency, interval, days = _read(found.rule)
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = midnight(now)
     due = clock if clock is not None else timedelta(hours=found.hour or HOURS)
     if days:
-        ahead = ((day or midnight) + timedelta(days=n) for n in range(9))
+        ahead = ((day or today) + timedelta(days=n) for n in range(9))
         return next(one + due for one in ahead if one.weekday() in days and one + due > now)
     if day is None and found.date:
-        day = of_month(midnight, found.date)
+        day = of_month(today, found.date)
     if day is not None and day + due > now:
         return day + due
     unit = _UNIT_OF[frequency]
     if unit < UNITS["d"]:
         return after(now, interval, unit)
     if clock is not None or (found.hour and interval == 1):
-        return midnight + due + timedelta(days=midnight + due <= now)
-    return after(midnight, interval, unit) + due
+        return today + due + timedelta(days=today + due <= now)
+    return after(today, interval, unit) + due
 
 
 def is_meant(found: Recurrence, time: Time | None, text: str, language: str) -> bool:
@@ -250,7 +250,7 @@ def following(rule: str, first: datetime, now: datetime) -> datetime:
     frequency, interval, days = _read(rule)
     if days:
         # What is due when a day is over belongs to that day: its end is the next midnight.
-        day = (first - timedelta(microseconds=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        day = midnight(first - INSTANT)
         clock = first - day
         week = day - timedelta(days=day.weekday())
         weeks = max(0, (now - clock - week).days // (7 * interval)) * interval

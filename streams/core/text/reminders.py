@@ -29,7 +29,22 @@ from streams.core.text.recurring import RECURRING, begins, is_meant, recurrence
 from streams.core.text.sentences import RECORD
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
-from streams.core.text.times import COUNTS, HOURS, KINDS, UNITS, WIDE, YEARS, Time, Ttl, haste, in_month, lead, named
+from streams.core.text.times import (
+    COUNTS,
+    HOURS,
+    INSTANT,
+    KINDS,
+    UNITS,
+    WIDE,
+    YEARS,
+    Time,
+    Ttl,
+    haste,
+    in_month,
+    lead,
+    midnight,
+    named,
+)
 
 MAX_READ = 6_000
 """Characters read of a turn: a thousand words; further down stands what was pasted."""
@@ -155,9 +170,9 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
     ][:MAX_TIMES]
     for at, (day, clock) in enumerate(pairwise(times), 1):
         if not (day.exact or clock.day) and clock.exact:  # "On Monday they come. Tell me at seven."
-            midnight = _midnight(day.moment - _INSTANT)
+            began = midnight(day.moment - INSTANT)
             start, end = next(span[:2] for span in spans if span[0] <= clock.start < span[1])
-            then = named(text[start:end], code, midnight)
+            then = named(text[start:end], code, began)
             times[at] = clock._replace(moment=next((one.moment for one in then if not one.day), clock.moment))
     times = _led(text, code, spans, times, now)[:MAX_TIMES]
     recurring = _recurring(text, code, spans, times, now)
@@ -181,21 +196,13 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
     return found
 
 
-_INSTANT = timedelta(microseconds=1)
-
-
-def _midnight(moment: datetime) -> datetime:
-    """When its day began."""
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
 def _clock(text: str, spans: Sequence[Span], time: Time, code: str, now: datetime) -> timedelta | None:
     """The hour of the day that a time names, whatever the hour is now; None where it names none."""
     if time.day:
-        return time.moment - _midnight(time.moment) if time.exact or time.moment != _midnight(time.moment) else None
+        return time.moment - midnight(time.moment) if time.exact or time.moment != midnight(time.moment) else None
     start, end = next(span[:2] for span in spans if span[0] <= time.start < span[1])
-    then = next((one.moment for one in named(text[start:end], code, _midnight(now)) if not one.day), time.moment)
-    return then - _midnight(then)
+    then = next((one.moment for one in named(text[start:end], code, midnight(now)) if not one.day), time.moment)
+    return then - midnight(then)
 
 
 def _recurring(
@@ -222,7 +229,7 @@ def _recurring(
         time = meant[0]
         timed = meant if time.exact else next((one for one in found if one[0].exact and not one[0].day), meant)
         clock = _clock(text, spans, timed[0], code, now)
-        day = _midnight(time.moment - _INSTANT) if time.day and not said.overlaps(time) else None
+        day = midnight(time.moment - INSTANT) if time.day and not said.overlaps(time) else None
         time = time._replace(moment=begins(said, day, clock, now))
         # "every Monday and Thursday" names two days, and is one request
         found = [

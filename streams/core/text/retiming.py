@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from streams.core.patterns import lazily
 from streams.core.text.languages import language as guess
 from streams.core.text.signals import folded
-from streams.core.text.times import UNITS, WIDE, YEARS, Time, after, named, spans_of
+from streams.core.text.times import INSTANT, UNITS, WIDE, YEARS, Time, after, midnight, named, spans_of
 
 TO, THERE, BY = "zto", "zthere", "zby"
 """What stands for a time in what is said: no words of any language."""
@@ -32,7 +32,6 @@ READ = 1_200
 MOST = 500
 """Units by which something is put off."""
 _HALF_DAY = timedelta(hours=12)
-_INSTANT = timedelta(microseconds=1)
 _TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("retiming.toml").read_text("utf-8"))
 _WORDS = {
     code: {word: kind for kind, name in ((">", "later"), ("<", "earlier")) for word in table[name].split()}
@@ -71,7 +70,7 @@ class Due(NamedTuple):
     @property
     def day(self) -> datetime:
         """The midnight with which its day begins."""
-        return _midnight(self.moment if self.exact else self.moment - _INSTANT)
+        return midnight(self.moment if self.exact else self.moment - INSTANT)
 
     @property
     def clock(self) -> timedelta:
@@ -81,11 +80,7 @@ class Due(NamedTuple):
 
 def due(moment: datetime) -> Due:
     """When something is due, by the moment alone: what is due at midnight is due when the day before is over."""
-    return Due(moment, moment != _midnight(moment))
-
-
-def _midnight(moment: datetime) -> datetime:
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return Due(moment, moment != midnight(moment))
 
 
 class Retimed(NamedTuple):
@@ -180,7 +175,7 @@ def _shifted(text: str, language: str, now: datetime, old: Due) -> tuple[datetim
             base = old.moment if old.moment > now else now
             moved = after(base, -count if earlier else count, unit)
             if unit >= UNITS["d"] and old.moment <= now:
-                moved = _midnight(moved) + old.clock
+                moved = midnight(moved) + old.clock
             return moved, tokens[found.start()].start, tokens[found.end() - 1].end
     return None
 
@@ -188,21 +183,21 @@ def _shifted(text: str, language: str, now: datetime, old: Due) -> tuple[datetim
 def _moment(text: str, language: str, time: Time, day: datetime, now: datetime, old: Due) -> datetime | None:
     """When a time is that a text names, with what it leaves out as it was; by an hour alone, on `day` or today."""
     if not time.day:
-        for at in dict.fromkeys((day, _midnight(now))):
+        for at in dict.fromkeys((day, midnight(now))):
             then = next((o for o in named(text, language, at) if not o.day and o.start == time.start), time)
-            moment = at + (then.moment - _midnight(then.moment))
+            moment = at + (then.moment - midnight(then.moment))
             moment = moment if time.half or not old.exact or day != old.day else _nearest(moment, old)
             if moment > now:
                 return moment
         return None
-    if not time.exact and time.moment == _midnight(time.moment) and old.exact:
+    if not time.exact and time.moment == midnight(time.moment) and old.exact:
         return time.moment - timedelta(days=1) + old.clock
     return time.moment
 
 
 def _nearest(moment: datetime, old: Due) -> datetime:
     """The half of the day that is meant, by the hour there was before."""
-    day = _midnight(moment)
+    day = midnight(moment)
     halves = [day + (moment - day) % _HALF_DAY + half for half in (timedelta(), _HALF_DAY)]
     waking = [one for one in halves if WAKING[0] <= one.hour < WAKING[1]] or halves
     return min(waking, key=lambda one: abs((one - day) - old.clock))

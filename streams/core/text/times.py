@@ -377,6 +377,15 @@ def _look(text: str, language: str) -> tuple[list[Token], str]:
 _known_kinds = lru_cache(maxsize=500)(_look)
 
 
+INSTANT = timedelta(microseconds=1)
+"""The shortest time: what is over at midnight belongs to the day before."""
+
+
+def midnight(moment: datetime) -> datetime:
+    """When its day began."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 def month_end(day: datetime) -> datetime:
     """The last day of its month."""
     return (day.replace(day=28) + 4 * _DAY).replace(day=1) - _DAY
@@ -553,7 +562,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
     if language in WIDE:
         return [*_wide(text, now)]
     tokens, kinds = spans_of(text, language)
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = midnight(now)
     found: list[Time] = []
     at = 0
     sentences = [match.end() for match in re.finditer(r"\.", kinds)]
@@ -645,7 +654,7 @@ class Lead(NamedTuple):
     def before(self, moment: datetime) -> datetime:
         """So long before a moment; of whole days when that day is over, the moment being any of its day."""
         found = after(moment, -self.units, self.unit)
-        return found if self.unit < UNITS["d"] else found.replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
+        return found if self.unit < UNITS["d"] else midnight(found) + _DAY
 
 
 def _lead(tokens: Sequence[Token], kinds: str, stop: int) -> Lead | None:
@@ -778,7 +787,7 @@ def _wide_clock(clock: re.Match[str]) -> int | None:
 
 def _wide(text: str, now: datetime) -> Iterator[Time]:
     """The same for scripts without spaces."""
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = midnight(now)
     days = [(found, day) for found in _WIDE_TIMES.finditer(text) if (day := _wide_day(found, now, today)) is not None]
     for found, _ in days:
         if found["zh"]:  # 星期三十点: the three is spent
