@@ -191,6 +191,12 @@ def said_to_move(pattern: str) -> list[Moving]:
     return found
 
 
+def with_others(pattern: str) -> list[tuple[Moving, Moving]]:
+    """Each of these pairs, and another one that is asked for beside it."""
+    pairs = said_to_move(pattern)
+    return [*zip(pairs, [*pairs[7:], *pairs[:7]], strict=True)]
+
+
 APART = timedelta(hours=6)
 """What is said so much later is said in another session."""
 
@@ -216,8 +222,7 @@ def of_moving(one: Moving, beside: Moving, number: int) -> tuple[list[TurnRecord
 
 def moved(pattern: str = "moved.*.txt") -> Iterator[Given]:
     """Of pairs: what is asked for, and what is said later, beside another note."""
-    pairs = said_to_move(pattern)
-    for number, (one, beside) in enumerate(zip(pairs, [*pairs[7:], *pairs[:7]], strict=True)):
+    for number, (one, beside) in enumerate(with_others(pattern)):
         found = [(note, signals) for note, turn, signals in seen(*of_moving(one, beside, number)) if turn == "t"]
         for note, signals in found:
             yield Given(Example(signals, bool(one.to) and note == "n", f"moved {number // 8}", PLAIN), "moved")
@@ -228,9 +233,8 @@ def moved(pattern: str = "moved.*.txt") -> Iterator[Given]:
 def measure_moving(pattern: str) -> Counter[str]:
     """What becomes of such pairs, by the weights that are written: with the notes that their words ask for, and with
     those that an agent takes."""
-    pairs = said_to_move(pattern)
     counts: Counter[str] = Counter()
-    for number, (one, beside) in enumerate(zip(pairs, [*pairs[7:], *pairs[:7]], strict=True)):
+    for number, (one, beside) in enumerate(with_others(pattern)):
         events, asked = of_moving(one, beside, number)
         for kind in ("read", "given"):
             with asking(asked) if kind == "given" else nullcontext():
